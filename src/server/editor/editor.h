@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "contract/types.h"
+#include "server/editor/undo_stack.h"
+#include "server/files/workspace_snapshot.h"
+
+namespace rookery::server {
+
+struct EditorLimits {
+  std::size_t file_bytes = std::size_t{16} << 20;   // a larger file is neither viewed nor edited
+  std::size_t output_bytes = std::size_t{1} << 20;  // a longer view is cut in its middle, and says so
+  std::size_t listed_entries = 10'000;              // of a directory
+};
+
+// The text_editor_code_execution tool of one session. It works on bytes: what an edit does not name stays as it is,
+// whatever encoding or line ends the file has. Not thread-safe: the calls of a session run one after another.
+class Editor {
+ public:
+  explicit Editor(EditorLimits limits = {}) : limits_(limits) {}
+
+  // Runs one command beneath the directory descriptor `workspace`. A refusal is return code 1 and
+  // `text_editor: …` in stderr. `record` is told of each version written.
+  [[nodiscard]] contract::CallOutcome run(int workspace, const contract::EditorInput& input,
+                                          const RecordOwnWrite& record = {});
+
+ private:
+  struct Call;
+  std::string view(const Call& call) const;
+  std::string create(const Call& call) const;
+  std::string str_replace(const Call& call);
+  std::string insert(const Call& call);
+  std::string undo_edit(const Call& call);
+
+  EditorLimits limits_;
+  UndoStack undo_;
+};
+
+}  // namespace rookery::server

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "server/http/request_head.h"
+
+// From {method, path segments} to one of the contract's operations: plain comparisons, no patterns.
+namespace rookery::server::http {
+
+enum class Route {
+  kCreateSession,  // POST   /sessions
+  kListSessions,   // GET    /sessions
+  kGetSession,     // GET    /sessions/{id}
+  kDeleteSession,  // DELETE /sessions/{id}
+  kExec,           // POST   /sessions/{id}/exec
+  kPutFile,        // POST   /sessions/{id}/files
+  kGetFile,        // GET    /sessions/{id}/files
+  kListFiles,      // GET    /sessions/{id}/files/list
+  kHealth,         // GET    /health
+  kOpenApi,        // GET    /openapi.json
+};
+
+enum class BodyKind {
+  kNone,       // the route takes no body; one that is sent is read over
+  kJson,       // application/json, or empty
+  kMultipart,  // multipart/form-data
+};
+
+[[nodiscard]] std::string_view name(Route route) noexcept;
+[[nodiscard]] BodyKind body_kind(Route route) noexcept;
+// Answered from memory, so it is served even when every ordinary thread is busy.
+[[nodiscard]] bool is_cheap(Route route) noexcept;
+
+struct RouteMatch {
+  Route route{};
+  std::string session_id;  // "" for routes without; else 1..64 bytes without control characters
+};
+
+struct RouteError {
+  int status = 404;   // 404 or 405
+  std::string allow;  // for 405: the Allow field
+};
+
+// HEAD is served as GET.
+[[nodiscard]] std::variant<RouteMatch, RouteError> match_route(const RequestHead& head);
+
+}  // namespace rookery::server::http

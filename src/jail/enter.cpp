@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jail/enter.h"
+
+#include <fcntl.h>
+#include <net/if.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <stdexcept>
+
+#include "jail/init_protocol.h"
+#include "sys/credentials.h"
+#include "sys/error.h"
+#include "sys/file.h"
+#include "sys/landlock.h"
+#include "sys/mount.h"
+#include "sys/socket.h"
+#include "wire/message.h"
+
+namespace rookery::jail {
+
+namespace {
+
+// The parent has mapped the ids and moved this process into its cgroup when its byte arrives.
+void wait_for_parent() {
+  char go = 0;
+  if (::recv(kWardenChannel, &go, 1, 0) != 1) throw std::runtime_error("the warden went away");
+}
+
+void enter_cgroup_namespace() {
+  // After the move: on v1 an earlier one would show "/../name" in /proc/self/cgroup.
+  sys::check(::unshare(CLONE_NEWCGROUP), "unshare the cgroup namespace");
+}
+
+void raise_loopback() {
+  const sys::UniqueFd socket(sys::check(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), "socket"));
+  ifreq request{};
+  std::strcpy(request.ifr_name, "lo");
+  request.ifr_flags = IFF_UP | IFF_RUNNING;
+  sys::check(::ioctl(socket.get(), SIOCSIFFLAGS, &request), "raise the loopback interface");
+}
+
+void name_host() { sys::check(::sethostname("sandbox", 7), "set the host name"); }
+
+void forbid_inner_user_namespaces(const Entry& entry) {
+  // The filter refuses them too; this one is the kernel's own switch. In flat mode the warden sets it for all of Z.
+  if (entry.nested) sys::write_file(entry.image->root + "/proc/sys/user/max_user_namespaces", "0");
+}
+
+void mount_proc(const Entry& entry) {
+  const std::string proc = entry.image->root + "/proc";
+  sys::mount_fs("proc", proc, MS_NOSUID | MS_NODEV | MS_NOEXEC);
+  forbid_inner_user_namespaces(entry);
+  for (const std::string& name : entry.image->proc_masked_files) sys::bind(entry.image->root + "/dev/null", proc + "/" + name);
+  for (const std::string& name : entry.image->proc_masked_directories) {
+    sys::bind(entry.image->root + "/var/empty", proc + "/" + name);
+  }
+  for (const std::string& name : entry.image->proc_read_only) {
+    sys::bind(proc + "/" + name, proc + "/" + name);
+    sys::restrict_mount(proc + "/" + name, MOUNT_ATTR_RDONLY);
+  }
+}
+
+void mount_session(const Entry& entry) {
+  const std::string& root = entry.image->root;
+  const std::string staging = root + "/mnt";
+  sys::attach(kSessionTree, staging);
+  sys::bind(staging + "/workspace", root + "/workspace");
+  sys::bind(staging + "/tmp", root + "/tmp");
+  sys::bind(staging + "/shm", root + "/dev/shm");
+  sys::bind(staging + "/sessions", root + "/var/sandbox/sessions");
+  sys::restrict_mount(root + "/var/sandbox/sessions", MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC);
+  sys::detach(staging);
+}
+
+void mount_everything(const Entry& entry) {
+  sys::make_private();
+  // A copy in this namespace: what came along with the clone is locked and cannot become a root.
+  sys::bind(entry.image->root, entry.image->root, true);
+  mount_proc(entry);
+  sys::mount_fs("devpts", entry.image->root + "/dev/pts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620,max=64");
+  mount_session(entry);
+  sys::enter_root(entry.image->root);
+  sys::check(::chdir("/workspace"), "chdir /workspace");
+}
+
+void limit(__rlimit_resource resource, rlim_t value) {
+  const rlimit both{value, value};
+  sys::check(::setrlimit(resource, &both), "setrlimit");
+}
+
+void apply_limits(const Limits& limits) {
+  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_FSIZE, limits.file_size);
+  limit(RLIMIT_MEMLOCK, 8u << 20);
+  limit(RLIMIT_MSGQUEUE, 819200);
+  limit(RLIMIT_NICE, 0);
+  limit(RLIMIT_NOFILE, limits.open_files + kReservedDescriptors);
+  limit(RLIMIT_NPROC, 4096);
+  limit(RLIMIT_RTPRIO, 0);
+  limit(RLIMIT_SIGPENDING, 4096);
+  const rlimit stack{8u << 20, 64u << 20};
+  sys::check(::setrlimit(RLIMIT_STACK, &stack), "setrlimit");
+}
+
+void reset_signals() {
+  for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sys::check(::sigprocmask(SIG_SETMASK, &none, nullptr), "unblock all signals");
+}
+
+// The listed descriptors take the places the init expects; every other one is closed.
+void arrange_descriptors(const Entry& entry) {
+  const int sources[] = {entry.warden_channel, entry.server_channel, entry.standard_output,
+                         entry.standard_error, entry.init_program,   entry.session_tree};
+  constexpr int count = 6;
+  int moved[count];
+  for (int i = 0; i < count; ++i) moved[i] = sys::check(::fcntl(sources[i], F_DUPFD_CLOEXEC, 64), "move a descriptor");
+  for (int i = 0; i < count; ++i) {
+    const bool inherited = kWardenChannel + i < kInitProgram;
+    sys::check(::dup3(moved[i], kWardenChannel + i, inherited ? 0 : O_CLOEXEC), "dup3");
+  }
+  sys::check(::close_range(kSessionTree + 1, ~0u, 0), "close all other descriptors");
+}
+
+void close_standard_descriptors() {
+  const sys::UniqueFd null(sys::check(::open("/dev/null", O_RDWR | O_CLOEXEC), "open /dev/null"));
+  for (int fd = 0; fd < 3; ++fd) sys::check(::dup2(null.get(), fd), "dup2 /dev/null");
+}
+
+void report(const char* what) noexcept {
+  try {
+    wire::Writer message(wire::Type::kSetupFailed, 0);
+    message.raw(std::string_view(what).substr(0, 1024));
+    [[maybe_unused]] const bool sent = sys::send_packet(kWardenChannel, message.packet());
+  } catch (const std::exception&) {
+    // The exit below tells the warden that it failed.
+  }
+}
+
+}  // namespace
+
+void confine(const Entry& entry) {
+  apply_limits(entry.limits);
+  sys::keep_only_capabilities({});
+  sys::set_no_new_privileges();
+  // Cleared by every change of ids, so it is set after them: whoever made the jail takes it along when it dies.
+  sys::check(::prctl(PR_SET_PDEATHSIG, SIGKILL), "set the parent-death signal");
+  sys::landlock_confine({.readable = {"/"},
+                         .devices = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/pts", "/proc"},
+                         .writable = {"/workspace", "/tmp", "/dev/shm"}});
+  sys::verify_dropped({});
+  if (const int error = entry.filter->load(); error != 0) {
+    errno = error;
+    sys::throw_errno("load the seccomp filter");
+  }
+  if (::unshare(CLONE_NEWUSER) == 0 || errno != EPERM) throw std::logic_error("the seccomp filter is not in force");
+}
+
+void enter(const Entry& entry) noexcept {
+  try {
+    reset_signals();
+    arrange_descriptors(entry);
+    wait_for_parent();
+    sys::take_ids(entry.uid, entry.uid);
+    enter_cgroup_namespace();
+    raise_loopback();
+    name_host();
+    mount_everything(entry);
+    close_standard_descriptors();
+    confine(entry);
+    std::vector<char*> environment;
+    for (const std::string& variable : entry.image->environment) environment.push_back(const_cast<char*>(variable.c_str()));
+    environment.push_back(nullptr);
+    const std::string open_files = std::to_string(entry.limits.open_files);
+    char* arguments[] = {const_cast<char*>("rookery: init"), const_cast<char*>(entry.image->python.c_str()),
+                         const_cast<char*>(open_files.c_str()), nullptr};
+    ::syscall(SYS_execveat, kInitProgram, "", arguments, environment.data(), AT_EMPTY_PATH);
+    sys::throw_errno("exec the init");
+  } catch (const std::exception& error) {
+    report(error.what());
+  }
+  ::_exit(70);
+}
+
+}  // namespace rookery::jail

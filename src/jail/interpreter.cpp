@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jail/interpreter.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+namespace rookery::jail {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// The base interpreter's prefix of a virtual environment (PEP 405, "home = /usr/bin"); "" where there is none.
+std::string base_prefix(const fs::path& prefix) {
+  std::ifstream config(prefix / "pyvenv.cfg");
+  for (std::string line; std::getline(config, line);) {
+    const auto equals = line.find('=');
+    if (equals == std::string::npos || line.substr(0, line.find_last_not_of(' ', equals - 1) + 1) != "home") continue;
+    const auto start = line.find_first_not_of(' ', equals + 1);
+    return start == std::string::npos ? "" : fs::path(line.substr(start)).parent_path().string();
+  }
+  return "";
+}
+
+std::string find(const std::string& source, const std::string& wanted) {
+  if (!wanted.empty()) {
+    if (::access((source + wanted).c_str(), X_OK) != 0) {
+      throw std::runtime_error("SANDBOX_PYTHON=" + wanted + " is not an executable file");
+    }
+    return wanted;
+  }
+  for (const char* path : {"/opt/sandbox/venv/bin/python3", "/usr/local/bin/python3", "/usr/bin/python3"}) {
+    if (::access((source + path).c_str(), X_OK) == 0) return path;
+  }
+  throw std::runtime_error("no python3 found: install it (apt-get install python3) or name one in SANDBOX_PYTHON");
+}
+
+}  // namespace
+
+Interpreter find_interpreter(const std::string& source, const std::string& wanted) {
+  Interpreter interpreter;
+  interpreter.path = find(source, wanted);
+  const fs::path directory = fs::path(interpreter.path).parent_path();
+  const fs::path prefix = directory.parent_path();
+  interpreter.prefixes.push_back(prefix);
+  if (const std::string base = base_prefix(source + prefix.string()); !base.empty()) interpreter.prefixes.push_back(base);
+  // An interpreter that is a link elsewhere (pyenv, /opt) needs to see its target's prefix too.
+  std::error_code unresolved;
+  const fs::path real = fs::canonical(source + interpreter.path, unresolved);
+  if (!unresolved && source.empty()) interpreter.prefixes.push_back(real.parent_path().parent_path());
+
+  std::string path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+  if (directory != "/usr/bin" && directory != "/usr/local/bin") path = directory.string() + ":" + path;
+  interpreter.environment = {
+      "PATH=" + path,
+      "HOME=/workspace",
+      "USER=sandbox",
+      "LOGNAME=sandbox",
+      "SHELL=/bin/bash",
+      "PWD=/workspace",
+      "LANG=C.UTF-8",
+      "LC_ALL=C.UTF-8",
+      "TERM=dumb",
+      "TMPDIR=/tmp",
+      "XDG_CACHE_HOME=/tmp/.cache",
+      "XDG_CONFIG_HOME=/tmp/.config",
+      "MPLBACKEND=Agg",
+      "MPLCONFIGDIR=/tmp/.config/matplotlib",
+      "PYTHONUNBUFFERED=1",
+      "PYTHONDONTWRITEBYTECODE=1",
+      // One core a session: more threads than that only fight each other and eat the pids limit.
+      "OPENBLAS_NUM_THREADS=1",
+      "OMP_NUM_THREADS=1",
+      "MKL_NUM_THREADS=1",
+      "NUMEXPR_NUM_THREADS=1",
+      // There is no network: fail at once instead of retrying.
+      "PIP_RETRIES=0",
+      "PIP_NO_INPUT=1",
+      "PIP_DISABLE_PIP_VERSION_CHECK=1",
+  };
+  return interpreter;
+}
+
+}  // namespace rookery::jail

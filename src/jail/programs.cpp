@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jail/programs.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+#include "jail/init_protocol.h"
+
+namespace rookery::jail {
+
+namespace {
+
+constexpr int kScript = 9;
+constexpr int kDriverChannel = 3;
+
+// Runs in the child of a fork; only async-signal-safe calls.
+void prepare(int kept_from, int kept_as) {
+  ::setsid();
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::dup2(kProgramOutput, 1);
+  ::dup2(kProgramError, 2);
+  if (kept_from >= 0) {
+    ::dup2(kept_from, kept_as);
+    if (kept_as > 3) ::close_range(3, static_cast<unsigned>(kept_as) - 1, 0);
+    ::close_range(static_cast<unsigned>(kept_as) + 1, ~0u, 0);
+  } else {
+    ::close_range(3, ~0u, 0);
+  }
+  // The init is the last that the kernel should choose when memory runs out.
+  const int score = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (score >= 0) {
+    [[maybe_unused]] const ssize_t written = ::write(score, "500", 3);
+    ::close(score);
+  }
+  if (::chdir("/workspace") != 0) ::_exit(126);
+}
+
+}  // namespace
+
+pid_t Programs::start_bash(std::string_view command, int script) const {
+  const std::string text(command);
+  // Reads the command from the descriptor and closes it before the first line of it runs.
+  const char* argument = script < 0 ? text.c_str() : "eval \"exec 9<&-\n$(</dev/fd/9)\"";
+  const rlimit files{open_files, open_files};
+  const pid_t pid = ::fork();
+  if (pid != 0) return pid;
+  prepare(script, kScript);
+  ::setrlimit(RLIMIT_NOFILE, &files);
+  char* const arguments[] = {const_cast<char*>("bash"), const_cast<char*>("-c"), const_cast<char*>(argument), nullptr};
+  ::execve("/bin/bash", arguments, environ);
+  ::_exit(127);
+}
+
+pid_t Programs::start_interpreter(int channel) const {
+  std::string open_files_variable = "ROOKERY_NOFILE=" + std::to_string(open_files);
+  char* environment[64];
+  std::size_t count = 0;
+  for (char** variable = environ; *variable != nullptr && count < 62; ++variable) environment[count++] = *variable;
+  environment[count++] = open_files_variable.data();
+  environment[count] = nullptr;
+  const pid_t pid = ::fork();
+  if (pid != 0) return pid;
+  prepare(channel, kDriverChannel);
+  // -I: nothing from the environment, the user's site or the working directory runs before the driver does.
+  char* const arguments[] = {const_cast<char*>(interpreter), const_cast<char*>("-I"), const_cast<char*>("-B"),
+                             const_cast<char*>(kDriverPath), nullptr};
+  ::execve(interpreter, arguments, environment);
+  ::_exit(127);
+}
+
+}  // namespace rookery::jail

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sys/beneath.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "sys/error.h"
+
+namespace rookery::sys {
+
+namespace {
+
+// The kernel answers EAGAIN when a rename anywhere raced a ".." of this walk: seldom twice in a row, and
+// never for as long as this unless somebody means it.
+constexpr int kAttempts = 32;
+
+UniqueFd open_resolved(int root, const std::string& path, int flags, std::uint64_t resolve) noexcept {
+  open_how how{};
+  how.flags = static_cast<std::uint64_t>(flags | O_CLOEXEC);
+  // openat2 is strict about flags that O_PATH would ignore.
+  if ((flags & O_PATH) == 0) how.flags |= O_NONBLOCK | O_NOCTTY;
+  how.mode = (flags & (O_CREAT | __O_TMPFILE)) != 0 ? 0600 : 0;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | resolve;
+  for (int attempt = 1;; ++attempt) {
+    const long fd = ::syscall(SYS_openat2, root, path.c_str(), &how, sizeof(how));
+    if (fd >= 0) return UniqueFd(static_cast<int>(fd));
+    if (errno == EINTR || (errno == EAGAIN && attempt < kAttempts)) continue;
+    return {};
+  }
+}
+
+}  // namespace
+
+UniqueFd open_beneath(int root, const std::string& path, int flags) noexcept {
+  return open_resolved(root, path, flags, 0);
+}
+
+UniqueFd open_beneath_no_links(int root, const std::string& path, int flags) noexcept {
+  return open_resolved(root, path, flags, RESOLVE_NO_SYMLINKS);
+}
+
+bool give_to(int fd, const Owner& owner) noexcept {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) return false;
+  if (status.st_uid == owner.uid && status.st_gid == owner.gid) return true;
+  return ::fchown(fd, owner.uid, owner.gid) == 0;
+}
+
+std::string random_name(std::string_view prefix) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::array<unsigned char, 8> bytes{};
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) throw_errno("getrandom");
+  std::string name(prefix);
+  for (const unsigned char byte : bytes) {
+    name += kHex[byte >> 4U];
+    name += kHex[byte & 15U];
+  }
+  return name;
+}
+
+}  // namespace rookery::sys

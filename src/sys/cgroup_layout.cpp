@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sstream>
+#include <stdexcept>
+#include <vector>
+
+#include "sys/cgroup.h"
+#include "sys/file.h"
+
+namespace rookery::sys {
+
+namespace {
+
+struct CgroupMount {
+  std::string root;   // the part of the hierarchy that is mounted
+  std::string point;  // where
+  std::string type;   // cgroup or cgroup2
+  std::string options;
+};
+
+// proc(5), mountinfo: id parent major:minor root point options [fields...] - type source super-options
+std::vector<CgroupMount> cgroup_mounts() {
+  std::vector<CgroupMount> mounts;
+  std::istringstream lines(read_file("/proc/self/mountinfo"));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields(line);
+    CgroupMount mount;
+    std::string skip;
+    fields >> skip >> skip >> skip >> mount.root >> mount.point;
+    while (fields >> skip && skip != "-") {
+    }
+    fields >> mount.type >> skip >> mount.options;
+    if (mount.type == "cgroup" || mount.type == "cgroup2") mounts.push_back(mount);
+  }
+  return mounts;
+}
+
+bool has_word(const std::string& list, const std::string& word, char separator) {
+  std::istringstream words(list);
+  for (std::string entry; std::getline(words, entry, separator);) {
+    if (entry == word) return true;
+  }
+  return false;
+}
+
+// The process's path in the hierarchy with this controller list ("" for v2); proc(5), /proc/pid/cgroup.
+std::string own_path(const std::string& controller) {
+  std::istringstream lines(read_file("/proc/self/cgroup"));
+  for (std::string line; std::getline(lines, line);) {
+    const auto first = line.find(':');
+    const auto second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string list = line.substr(first + 1, second - first - 1);
+    if (controller.empty() ? list.empty() : has_word(list, controller, ',')) return line.substr(second + 1);
+  }
+  return "";
+}
+
+// In a container without a cgroup namespace the mount shows only a part of the hierarchy: drop that prefix.
+std::string directory_of(const CgroupMount& mount, const std::string& path) {
+  std::string below = path;
+  if (mount.root != "/" && below.compare(0, mount.root.size(), mount.root) == 0) below.erase(0, mount.root.size());
+  return mount.point + (below == "/" ? "" : below);
+}
+
+}  // namespace
+
+CgroupLayout CgroupLayout::discover() {
+  const std::vector<CgroupMount> mounts = cgroup_mounts();
+  const std::vector<std::string> needed = {"memory", "pids", "cpu"};
+  CgroupLayout layout;
+  for (const CgroupMount& mount : mounts) {
+    if (mount.type != "cgroup2") continue;
+    const std::string own = directory_of(mount, own_path(""));
+    std::string offered;
+    try {
+      offered = read_file(own + "/cgroup.controllers");
+    } catch (const std::exception&) {
+      continue;
+    }
+    if (!offered.empty() && offered.back() == '\n') offered.pop_back();
+    bool complete = true;
+    for (const std::string& controller : needed) complete &= has_word(offered, controller, ' ');
+    if (!complete) continue;
+    layout.unified_ = true;
+    layout.directories_ = {own};
+    layout.controllers_ = {needed};
+    return layout;
+  }
+  for (const std::string controller : {"memory", "pids", "cpu", "cpuacct"}) {
+    std::string directory;
+    for (const CgroupMount& mount : mounts) {
+      if (mount.type == "cgroup" && has_word(mount.options, controller, ',')) {
+        directory = directory_of(mount, own_path(controller));
+      }
+    }
+    if (directory.empty()) {
+      throw std::runtime_error("no cgroup controller \"" + controller +
+                               "\": mount cgroup2 (or a v1 hierarchy with it) at /sys/fs/cgroup; in Docker run with "
+                               "--privileged, or with a writable cgroup mount (see README, \"In a container\")");
+    }
+    bool known = false;
+    for (std::size_t i = 0; i < layout.directories_.size(); ++i) {
+      if (layout.directories_[i] != directory) continue;
+      layout.controllers_[i].push_back(controller);
+      known = true;
+    }
+    if (known) continue;
+    layout.directories_.push_back(directory);
+    layout.controllers_.push_back({controller});
+  }
+  return layout;
+}
+
+}  // namespace rookery::sys

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sys/credentials.h"
+
+#include <grp.h>
+#include <linux/securebits.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <stdexcept>
+#include <type_traits>
+
+#include "sys/error.h"
+
+namespace rookery::sys {
+
+namespace {
+
+using Capabilities = std::unique_ptr<std::remove_pointer_t<cap_t>, decltype(&cap_free)>;
+
+constexpr unsigned kNoFixup = SECBIT_NO_SETUID_FIXUP | SECBIT_NOROOT;
+constexpr unsigned kLocked = kNoFixup | SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_NOROOT_LOCKED |
+                             SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+
+Capabilities make(cap_t capabilities) {
+  if (capabilities == nullptr) throw_errno("allocate capabilities");
+  return {capabilities, &cap_free};
+}
+
+void must_fail(bool succeeded, const char* what) {
+  if (succeeded) throw std::logic_error(std::string("a dropped privilege is still there: ") + what);
+}
+
+}  // namespace
+
+void take_ids(uid_t uid, gid_t gid) {
+  check(::prctl(PR_SET_SECUREBITS, kNoFixup), "set the securebits");
+  check(::setgroups(0, nullptr), "empty the supplementary groups");
+  check(::setresgid(gid, gid, gid), "setresgid");
+  check(::setresuid(uid, uid, uid), "setresuid");
+}
+
+void keep_only_capabilities(std::span<const cap_value_t> kept) {
+  for (cap_value_t value = 0; ::cap_get_bound(value) >= 0; ++value) check(::cap_drop_bound(value), "shrink the bounding set");
+  check(::cap_reset_ambient(), "empty the ambient set");
+  check(::prctl(PR_SET_SECUREBITS, kLocked), "lock the securebits");
+  const Capabilities wanted = make(::cap_init());
+  if (!kept.empty()) {
+    const auto count = static_cast<int>(kept.size());
+    check(::cap_set_flag(wanted.get(), CAP_PERMITTED, count, kept.data(), CAP_SET), "choose capabilities");
+    check(::cap_set_flag(wanted.get(), CAP_EFFECTIVE, count, kept.data(), CAP_SET), "choose capabilities");
+  }
+  check(::cap_set_proc(wanted.get()), "drop the capabilities");
+}
+
+void set_no_new_privileges() { check(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "set no_new_privs"); }
+
+void verify_dropped(std::span<const cap_value_t> kept) {
+  const uid_t uid = ::getuid();
+  must_fail(uid != 0 && ::setresuid(0, 0, 0) == 0, "becoming uid 0");
+  must_fail(::setgroups(0, nullptr) == 0, "setgroups");
+  must_fail(::mount("none", "/", nullptr, MS_REMOUNT | MS_BIND, nullptr) == 0, "mount");
+  must_fail(::chroot("/") == 0, "chroot");
+  must_fail(::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1, "gaining privileges by exec");
+  const Capabilities now = make(::cap_get_proc());
+  for (cap_value_t value = 0; value <= CAP_LAST_CAP; ++value) {
+    if (std::find(kept.begin(), kept.end(), value) != kept.end()) continue;
+    cap_flag_value_t held = CAP_CLEAR;
+    // A kernel older than these headers does not know the highest ones.
+    must_fail(::cap_get_flag(now.get(), value, CAP_PERMITTED, &held) == 0 && held == CAP_SET, "a capability");
+    must_fail(::cap_get_bound(value) == 1, "a capability in the bounding set");
+  }
+  const Capabilities raised = make(::cap_dup(now.get()));
+  const cap_value_t admin = CAP_SYS_ADMIN;
+  check(::cap_set_flag(raised.get(), CAP_PERMITTED, 1, &admin, CAP_SET), "choose CAP_SYS_ADMIN");
+  must_fail(::cap_set_proc(raised.get()) == 0, "raising CAP_SYS_ADMIN");
+}
+
+}  // namespace rookery::sys

@@ -49,7 +49,7 @@ struct RequestHead {
 
 // The connection is closed after any of these.
 struct HeadError {
-  int status = 400;
+  int status = 0;           // 4xx or 5xx
   std::string_view detail;  // a fixed text, safe to send
 };
 
@@ -69,6 +69,7 @@ class HeadScanner {
   [[nodiscard]] std::size_t length() const noexcept { return position_; }
   // Bytes at the start to leave out: an empty line before a request is allowed once (RFC 9112 2.2).
   [[nodiscard]] std::size_t skipped() const noexcept { return skipped_; }
+  // Status 0 while there is none.
   [[nodiscard]] HeadError error() const noexcept { return error_; }
 
  private:

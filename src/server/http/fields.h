@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "server/http/request_head.h"
+
+// The field section of a head: what of it this server reads, each field checked as it comes.
+namespace rookery::server::http {
+
+class FieldReader {
+ public:
+  // `line` without CRLF.
+  [[nodiscard]] std::optional<HeadError> line(std::string_view line);
+  // After the last line, with head.minor_version set: checks what belongs together and fills `head`.
+  [[nodiscard]] std::optional<HeadError> finish(RequestHead& head) const;
+
+ private:
+  [[nodiscard]] std::optional<HeadError> framing(RequestHead& head) const;
+  [[nodiscard]] std::optional<HeadError> host(RequestHead& head) const;
+
+  std::size_t count_ = 0;
+  bool close_ = false;
+  std::optional<std::string_view> host_, content_length_, transfer_encoding_, content_encoding_, expect_,
+      content_type_, authorization_, origin_, sec_fetch_site_, traceparent_;
+};
+
+}  // namespace rookery::server::http

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/http/policy.h"
+
+#include <string>
+
+#include "server/http/syntax.h"
+
+namespace rookery::server::http {
+
+namespace {
+
+bool is_json(std::string_view content_type) {
+  return equals_ignoring_case(trim(content_type.substr(0, content_type.find(';'))), "application/json");
+}
+
+// The page of another site may send requests from the user's browser; it cannot leave these fields out.
+bool from_web_page(const RequestHead& head) {
+  return head.origin.has_value() || equals_ignoring_case(head.sec_fetch_site, "cross-site");
+}
+
+HttpError not_json() {
+  return HttpError(422,
+                   R"({"detail":[{"loc":["body"],"msg":"Content-Type must be application/json",)"
+                   R"("type":"content_type"}]})");
+}
+
+}  // namespace
+
+std::uint64_t body_limit(Route route, const Limits& limits) noexcept {
+  switch (body_kind(route)) {
+    case BodyKind::kJson: return limits.max_json_body;
+    case BodyKind::kMultipart: return limits.max_upload_body;
+    case BodyKind::kNone: break;
+  }
+  return limits.max_drain;
+}
+
+// The order is the point: a stranger learns nothing about routes, and nobody's body is looked at before
+// its sender may ask at all.
+std::variant<RouteMatch, HttpError> admit(const RequestHead& head, const Hooks& hooks, const Limits& limits) {
+  if (from_web_page(head)) return HttpError::with_detail(403, "Requests from web pages are not served");
+  if (hooks.host_allowed && !hooks.host_allowed(head.host)) return HttpError::with_detail(421, "Unknown Host");
+  if (hooks.authorize) {
+    const Decision decision = hooks.authorize(head);
+    if (!decision.allowed) {
+      return HttpError::with_detail(401, decision.detail, {{"WWW-Authenticate", "Bearer"}});
+    }
+  }
+  std::variant<RouteMatch, RouteError> match = match_route(head);
+  if (RouteError* error = std::get_if<RouteError>(&match)) {
+    if (error->status == 404) return HttpError::with_detail(404, "Not Found");
+    return HttpError::with_detail(405, "Method Not Allowed", {{"Allow", std::move(error->allow)}});
+  }
+  RouteMatch& route = std::get<RouteMatch>(match);
+  const BodyKind kind = body_kind(route.route);
+  if (kind == BodyKind::kJson && head.has_body() && !is_json(head.content_type)) return not_json();
+  if (kind != BodyKind::kNone && head.content_length.value_or(0) > body_limit(route.route, limits)) {
+    return HttpError::with_detail(413, "request body too large");
+  }
+  return std::move(route);
+}
+
+}  // namespace rookery::server::http

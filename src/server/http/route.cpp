@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/http/route.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "server/http/syntax.h"
+
+namespace rookery::server::http {
+
+namespace {
+
+constexpr std::size_t kMaxSessionId = 64;
+
+struct Row {
+  Route route;
+  Method method;
+  // "*" stands for a session id; "" ends the path.
+  std::array<std::string_view, 4> path;
+  BodyKind body;
+  std::string_view name;
+};
+
+constexpr Row kTable[] = {
+    {Route::kHealth, Method::kGet, {"health"}, BodyKind::kNone, "health"},
+    {Route::kExec, Method::kPost, {"sessions", "*", "exec"}, BodyKind::kJson, "exec"},
+    {Route::kCreateSession, Method::kPost, {"sessions"}, BodyKind::kJson, "create_session"},
+    {Route::kListSessions, Method::kGet, {"sessions"}, BodyKind::kNone, "list_sessions"},
+    {Route::kGetSession, Method::kGet, {"sessions", "*"}, BodyKind::kNone, "get_session"},
+    {Route::kDeleteSession, Method::kDelete, {"sessions", "*"}, BodyKind::kNone, "delete_session"},
+    {Route::kPutFile, Method::kPost, {"sessions", "*", "files"}, BodyKind::kMultipart, "put_file"},
+    {Route::kGetFile, Method::kGet, {"sessions", "*", "files"}, BodyKind::kNone, "get_file"},
+    {Route::kListFiles, Method::kGet, {"sessions", "*", "files", "list"}, BodyKind::kNone, "list_files"},
+    {Route::kOpenApi, Method::kGet, {"openapi.json"}, BodyKind::kNone, "openapi"},
+};
+
+const Row& row(Route route) noexcept {
+  return *std::find_if(std::begin(kTable), std::end(kTable), [&](const Row& r) { return r.route == route; });
+}
+
+bool is_session_id(const std::string& text) {
+  return !text.empty() && text.size() <= kMaxSessionId && std::none_of(text.begin(), text.end(), is_control);
+}
+
+bool matches(const Row& row, const std::vector<std::string>& segments) {
+  const auto end = std::find(row.path.begin(), row.path.end(), "");
+  if (static_cast<std::size_t>(end - row.path.begin()) != segments.size()) return false;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    if (row.path[i] == "*" ? !is_session_id(segments[i]) : row.path[i] != segments[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string_view name(Route route) noexcept { return row(route).name; }
+BodyKind body_kind(Route route) noexcept { return row(route).body; }
+bool is_cheap(Route route) noexcept { return route == Route::kHealth; }
+
+std::variant<RouteMatch, RouteError> match_route(const RequestHead& head) {
+  const Method method = head.method == Method::kHead ? Method::kGet : head.method;
+  std::string allow;
+  for (const Row& row : kTable) {
+    if (!matches(row, head.segments)) continue;
+    if (row.method == method) {
+      RouteMatch match{row.route, {}};
+      if (row.path[1] == "*") match.session_id = head.segments[1];
+      return match;
+    }
+    if (!allow.empty()) allow += ", ";
+    allow += name(row.method);
+    if (row.method == Method::kGet) allow += ", HEAD";
+  }
+  if (allow.empty()) return RouteError{404, {}};
+  return RouteError{405, std::move(allow)};
+}
+
+}  // namespace rookery::server::http

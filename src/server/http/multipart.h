@@ -50,9 +50,8 @@ class MultipartParser {
   enum class State { kPreamble, kAfterBoundary, kHeader, kContent, kEpilogue, kFailed };
 
   bool fail(std::string_view detail) noexcept;
-  // Each looks at `pending_` + `bytes` and returns how much of `bytes` it used, or fails.
+  // Each returns how much of `bytes`, which is not empty, it used.
   std::size_t step(std::string_view bytes);
-  std::size_t preamble(std::string_view bytes);
   std::size_t after_boundary(std::string_view bytes);
   std::size_t header(std::string_view bytes);
   std::size_t content(std::string_view bytes);

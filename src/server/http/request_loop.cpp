@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/http/request_loop.h"
+
+#include "server/http/body_reader.h"
+#include "server/http/fixed_response.h"
+#include "server/http/policy.h"
+
+namespace rookery::server::http {
+
+namespace {
+constexpr Milliseconds kDrainPatience{100};
+}
+
+bool asks_for_cheap_route(const Connection& connection) {
+  const HeadScanner& scanner = connection.scanner();
+  if (scanner.error().status != 0) return false;
+  const auto head =
+      parse_request_head(connection.buffered().substr(scanner.skipped(), scanner.length() - scanner.skipped()));
+  if (!std::holds_alternative<RequestHead>(head)) return false;
+  const auto match = match_route(std::get<RequestHead>(head));
+  return std::holds_alternative<RouteMatch>(match) && is_cheap(std::get<RouteMatch>(match).route);
+}
+
+RequestLoop::RequestLoop(const Hooks& hooks, const Limits& limits, Poller& poller, const std::atomic<bool>& stopping)
+    : hooks_(hooks), limits_(limits), poller_(poller), stopping_(stopping), bridge_(hooks, limits) {}
+
+void RequestLoop::serve(WorkerPool::Worker& worker, std::unique_ptr<Connection> connection) {
+  for (;;) {
+    const After after = answer(*connection);
+    worker.end_request();
+    if (after == After::kClose) return;
+    if (after == After::kLeave) return poller_.leave(std::move(connection));
+
+    HeadScanner::Result next = connection->scan();
+    if (next == HeadScanner::Result::kMore && limits_.linger.count() > 0 && worker.may_linger()) {
+      // The usual client sends its next request as soon as it has the answer: wait for it here, so that it
+      // costs one recv() and no hand-over. The socket's receive timeout is limits_.linger.
+      const Io io = connection->receive(0);
+      if (io == Io::kClosed) return;
+      if (io == Io::kDone) next = connection->scan();
+    }
+    if (next == HeadScanner::Result::kMore) return poller_.park(std::move(connection));
+    if (!worker.begin_request(connection->fd(), false) &&
+        !(asks_for_cheap_route(*connection) && worker.begin_request(connection->fd(), true))) {
+      const HttpError busy = HttpError::with_detail(503, "server busy", {{"Retry-After", "1"}});
+      connection->send_now(fixed_response(busy, true));
+      started_ = std::chrono::steady_clock::now();
+      log(nullptr, nullptr, 503, true);
+      return poller_.leave(std::move(connection));
+    }
+  }
+}
+
+RequestLoop::After RequestLoop::answer(Connection& connection) {
+  started_ = std::chrono::steady_clock::now();
+  try {
+    const auto head = connection.take_head();
+    if (const auto* error = std::get_if<HeadError>(&head)) {
+      return refuse(connection, HttpError::with_detail(error->status, error->detail), nullptr, false);
+    }
+    return answer(connection, std::get<RequestHead>(head));
+  } catch (const std::exception& error) {
+    // Memory, most likely. What the client got so far is unknown.
+    if (hooks_.log_error) hooks_.log_error(error.what());
+    return After::kClose;
+  }
+}
+
+RequestLoop::After RequestLoop::answer(Connection& connection, const RequestHead& head) {
+  const bool keep = head.keep_alive && !stopping_.load(std::memory_order_relaxed);
+  const auto admitted = admit(head, hooks_, limits_);
+  if (const auto* error = std::get_if<HttpError>(&admitted)) return refuse(connection, *error, &head, keep);
+  const RouteMatch& match = std::get<RouteMatch>(admitted);
+  const Served served = bridge_.run(connection, head, match, keep);
+  log(&head, &match, served.status, served.sent);
+  if (!served.sent) return After::kClose;
+  if (served.reuse) return After::kReuse;
+  return After::kLeave;
+}
+
+RequestLoop::After RequestLoop::refuse(Connection& connection, const HttpError& error, const RequestHead* head,
+                                       bool keep) {
+  const Pace pace{limits_.body_stall, limits_.transfer_floor, limits_.transfer_rate};
+  if (keep) {
+    BodyReader body(connection, *head, limits_.max_drain, pace);
+    keep = error.status() != 413 && body.drain(limits_.max_drain, kDrainPatience);
+  }
+  Pace write_pace{limits_.write_stall, limits_.transfer_floor, limits_.transfer_rate};
+  const bool head_only = head != nullptr && head->method == Method::kHead;
+  const bool sent = connection.send(fixed_response(error, !keep, head_only), {}, write_pace) == Io::kDone;
+  log(head, nullptr, error.status(), sent);
+  if (!sent) return After::kClose;
+  return keep ? After::kReuse : After::kLeave;
+}
+
+void RequestLoop::log(const RequestHead* head, const RouteMatch* route, int status, bool completed) const {
+  if (!hooks_.access) return;
+  const auto elapsed = std::chrono::steady_clock::now() - started_;
+  const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(elapsed).count();
+  hooks_.access({head, route, status, static_cast<std::uint64_t>(microseconds), completed});
+}
+
+}  // namespace rookery::server::http

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+
+#include "server/http/connection.h"
+#include "server/http/http_server.h"
+#include "server/http/httplib_bridge.h"
+#include "server/http/poller.h"
+#include "server/http/worker_pool.h"
+
+namespace rookery::server::http {
+
+// True when the buffered head of `connection`, which is complete, asks for a cheap route.
+[[nodiscard]] bool asks_for_cheap_route(const Connection& connection);
+
+// What one worker does with a connection: answer requests as long as they come one after another.
+class RequestLoop {
+ public:
+  // All must outlive the loop. `stopping`: answer, then close.
+  RequestLoop(const Hooks& hooks, const Limits& limits, Poller& poller, const std::atomic<bool>& stopping);
+
+  // The connection has a complete head, or one that can never become valid.
+  void serve(WorkerPool::Worker& worker, std::unique_ptr<Connection> connection);
+
+ private:
+  enum class After { kReuse, kLeave, kClose };
+
+  After answer(Connection& connection);
+  After answer(Connection& connection, const RequestHead& head);
+  After refuse(Connection& connection, const HttpError& error, const RequestHead* head, bool keep);
+  void log(const RequestHead* head, const RouteMatch* route, int status, bool completed) const;
+
+  const Hooks& hooks_;
+  const Limits& limits_;
+  Poller& poller_;
+  const std::atomic<bool>& stopping_;
+  HttplibBridge bridge_;
+  std::chrono::steady_clock::time_point started_;
+};
+
+}  // namespace rookery::server::http

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <csignal>
+
+// What a cell may change of its process and the next one must not see: signal dispositions, timers,
+// the signal mask, a working directory that is gone.
+namespace rookery::repl {
+
+class SignalDispositions {
+ public:
+  static constexpr int kCount = 65;  // signals are 1..64; index 0 is unused
+
+  // Remembers every disposition as it is now.
+  void remember() noexcept;
+
+  // Puts back those that differ and marks them in `changed`. True when there was one.
+  bool restore(bool (&changed)[kCount]) const noexcept;
+
+ private:
+  struct sigaction start_[kCount] = {};
+  bool known_[kCount] = {};  // false for SIGKILL, SIGSTOP and libc's own signals
+};
+
+// SIGINT is held back in the calling thread while the driver works, so that an interrupt for a cell hits
+// that cell's code and nothing else.
+void hold_interrupt() noexcept;     // blocks SIGINT
+void release_signals() noexcept;    // unblocks everything
+void discard_interrupt() noexcept;  // consumes a held one, which was meant for a cell that has ended
+
+void cancel_timers() noexcept;  // alarm() and the three setitimer() clocks
+
+// Goes to `fallback` when the working directory was deleted or became unreachable.
+void leave_lost_directory(const char* fallback) noexcept;
+
+// The kernel's out-of-memory killer takes the interpreter and its children before the session's init.
+// An unprivileged process may always raise its own score; a failure (no /proc) changes nothing else.
+void prefer_as_oom_victim() noexcept;
+
+}  // namespace rookery::repl

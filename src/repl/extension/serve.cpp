@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "repl/extension/serve.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <string>
+
+#include "repl/extension/channel.h"
+#include "repl/extension/descriptors.h"
+#include "repl/extension/interpreter.h"
+#include "repl/extension/process_state.h"
+
+namespace rookery::repl {
+
+namespace {
+
+struct Session {
+  PrivateDescriptors descriptors;
+  SignalDispositions dispositions;
+  std::string workspace;
+  pid_t pid = 0;
+};
+
+// One a process: signal dispositions and descriptors are the process's own.
+Session session;
+
+struct Outcome {
+  int return_code = 1;
+  unsigned int error = 0;
+};
+
+// A fork must neither read requests nor answer them. Copies made without fork(3) are stopped by the pid.
+void close_channel_in_fork() { ::close(session.descriptors.channel); }
+
+Outcome run(PyObject* run_cell, const Request& request) noexcept {
+  Outcome outcome;
+  PyObject* result =
+      request.error != 0
+          ? PyObject_CallFunction(run_cell, "Oi", Py_None, request.error)
+          : PyObject_CallFunction(run_cell, "y#i", request.source.data(),
+                                  static_cast<Py_ssize_t>(request.source.size()), 0);
+  if (result == nullptr || PyArg_ParseTuple(result, "iI", &outcome.return_code, &outcome.error) == 0) {
+    PyErr_Clear();
+  }
+  Py_XDECREF(result);
+  return outcome;
+}
+
+Receive receive_unlocked(Request& request) {
+  Receive received;
+  Py_BEGIN_ALLOW_THREADS;  // the user's threads run on between calls
+  received = receive_request(session.descriptors.channel, request);
+  Py_END_ALLOW_THREADS;
+  return received;
+}
+
+bool answer_unlocked(const Request& request, const Outcome& outcome) {
+  bool sent;
+  Py_BEGIN_ALLOW_THREADS;
+  std::fflush(nullptr);  // what C code left in stdio belongs to this call
+  sent = send_finished(session.descriptors.channel, request.nonce, outcome.return_code, outcome.error);
+  Py_END_ALLOW_THREADS;
+  return sent;
+}
+
+}  // namespace
+
+bool claim_process(int channel, unsigned long open_files, const char* workspace) noexcept {
+  if (!remember_interpreter()) return false;
+  hold_interrupt();
+  prefer_as_oom_victim();
+  if (const int error = claim_descriptors(channel, open_files, session.descriptors)) {
+    errno = error;
+    PyErr_SetFromErrno(PyExc_OSError);
+    return false;
+  }
+  session.dispositions.remember();
+  session.workspace = workspace;
+  session.pid = ::getpid();
+  ::pthread_atfork(nullptr, nullptr, close_channel_in_fork);
+  return true;
+}
+
+PyObject* restore_process() noexcept {
+  restore_descriptors();
+  cancel_timers();
+  leave_lost_directory(session.workspace.c_str());
+  bool changed[SignalDispositions::kCount];
+  PyObject* numbers = PyList_New(0);
+  if (numbers == nullptr || !session.dispositions.restore(changed)) return numbers;
+  for (int number = 1; number < SignalDispositions::kCount; ++number) {
+    if (!changed[number]) continue;
+    PyObject* item = PyLong_FromLong(number);
+    if (item != nullptr) PyList_Append(numbers, item);
+    Py_XDECREF(item);
+  }
+  return numbers;
+}
+
+void restore_descriptors() noexcept {
+  if (restore_standard(session.descriptors) != 0) ::_exit(kExitBroken);
+}
+
+void serve(PyObject* run_cell) {
+  if (!send_ready(session.descriptors.channel)) ::_exit(kExitBroken);
+  Request request;
+  for (;;) {
+    const Receive received = receive_unlocked(request);
+    if (received != Receive::kRequest) ::_exit(received == Receive::kClosed ? kExitClosed : kExitBroken);
+    // An interrupt that came too late for the last cell must not hit this one.
+    discard_interrupt();
+    drop_tripped_signals();
+    const Outcome outcome = run(run_cell, request);
+    if (::getpid() != session.pid) {
+      std::fflush(nullptr);
+      ::_exit(outcome.return_code & 0xff);
+    }
+    cancel_timers();  // an alarm that nobody waits for any more would kill the interpreter
+    if (!answer_unlocked(request, outcome)) ::_exit(kExitBroken);
+  }
+}
+
+}  // namespace rookery::repl

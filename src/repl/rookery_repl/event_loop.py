@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one event loop of a session: cells that await run on it, and its tasks live on from cell to cell."""
+from rookery_repl.private import BUILTINS as __builtins__
+
+import _signal
+import os
+import sys
+
+
+def _waiting(frame):
+    """True when the main thread was interrupted inside the event loop itself, not in code that the loop runs."""
+    while frame is not None and frame.f_code is not _CODE_OF_RUN:
+        module = frame.f_globals.get("__name__")
+        if module != "selectors" and not str(module).startswith("asyncio."):
+            return False
+        frame = frame.f_back
+    return True
+
+
+def _nothing():
+    pass
+
+
+class EventLoop:
+    def __init__(self):
+        self._loop = None
+
+    def prepare(self, wanted):
+        """Before a cell: makes the loop the current one, if asyncio is in use or `wanted`."""
+        if not wanted and "asyncio" not in sys.modules:
+            return
+        import asyncio
+        if self._loop is None or not self._alive():
+            self._loop = self._new(asyncio)
+        asyncio.set_event_loop(self._loop)
+
+    def run(self, coroutine):
+        """The result of the coroutine. After an interrupt its task is cancelled and the loop can be used again."""
+        import asyncio
+        loop = self._loop
+        task = loop.create_task(coroutine)
+        interrupts = []
+
+        def interrupt(number, frame):
+            interrupts.append(number)
+            if len(interrupts) > 1 or not _waiting(frame):
+                raise KeyboardInterrupt
+            # Nothing runs, so cancelling ends the wait; and the traceback shows where the user's code waited.
+            task.cancel()
+            loop.call_soon_threadsafe(_nothing)
+
+        _signal.signal(_signal.SIGINT, interrupt)
+        try:
+            return loop.run_until_complete(task)
+        except asyncio.CancelledError as error:
+            if not interrupts:
+                raise
+            raise KeyboardInterrupt().with_traceback(error.__traceback__) from None
+        except BaseException:
+            self._end(asyncio, task)
+            raise
+        finally:
+            _signal.signal(_signal.SIGINT, _signal.default_int_handler)
+
+    def _end(self, asyncio, task):
+        if not task.done():
+            task.cancel()
+            try:
+                self._loop.run_until_complete(task)
+            except (Exception, asyncio.CancelledError):
+                pass
+        elif not task.cancelled():
+            task.exception()  # seen: else asyncio would report it once more
+
+    def _alive(self):
+        try:
+            if self._loop.is_closed():
+                return False
+            selector = getattr(self._loop, "_selector", None)
+            if selector is not None:
+                os.fstat(selector.fileno())  # user code may have closed every descriptor it found
+            return True
+        except (OSError, ValueError):
+            return False
+
+    def _new(self, asyncio):
+        """The loop that user code made current before a cell awaited for the first time, or a new one."""
+        import warnings
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                loop = asyncio.get_event_loop()
+            if self._loop is None and not loop.is_closed():
+                return loop
+        except RuntimeError:
+            pass
+        return asyncio.new_event_loop()
+
+
+_CODE_OF_RUN = EventLoop.run.__code__

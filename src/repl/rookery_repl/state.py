@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Undoes, between cells, what a cell did to the interpreter itself. The user's own objects stay."""
+from rookery_repl.private import BUILTINS as __builtins__, native
+
+import _signal
+import builtins
+import sys
+
+_FUNCTION = type(len)
+
+
+class State:
+    def __init__(self, streams, main, modules):
+        self._streams = streams
+        self._builtins = vars(builtins), dict(vars(builtins))
+        sys_functions = {name: value for name, value in vars(sys).items() if type(value) is _FUNCTION}
+        self._sys = vars(sys), dict(sys_functions, modules=sys.modules)
+        self._modules = sys.modules, dict(modules, __main__=main)
+        self._main = vars(main), {"__name__": "__main__", "__builtins__": builtins}
+        self._lists = {name: list(getattr(sys, name)) for name in ("path", "meta_path", "path_hooks")}
+        _signal.signal(_signal.SIGINT, _signal.default_int_handler)
+        self._handlers = {number: _signal.getsignal(number) for number in range(1, _signal.NSIG)}
+
+    def restore(self):
+        """Everything, before a cell."""
+        self._restore_signals()
+        self.restore_interpreter()
+        self._restore_thread_hooks()
+
+    def restore_interpreter(self):
+        """What the driver's own work after a cell, such as a traceback, needs intact."""
+        native.restore_items(*self._builtins)
+        native.restore_items(*self._sys)
+        native.restore_items(*self._modules)
+        native.restore_items(*self._main)
+        namespace = self._sys[0]
+        for name, saved in self._lists.items():
+            current = namespace.get(name)
+            if type(current) is not list or not current:
+                namespace[name] = list(saved)
+        self._streams.restore(namespace)
+
+    def _restore_signals(self):
+        for number in native.restore_process():
+            if self._handlers[number] is not None:
+                _signal.signal(number, self._handlers[number])
+        # The kernel knows one handler for all of Python's, so a changed one shows here only.
+        if _signal.getsignal(_signal.SIGINT) is not _signal.default_int_handler:
+            _signal.signal(_signal.SIGINT, _signal.default_int_handler)
+
+    def _restore_thread_hooks(self):
+        threading = self._modules[0].get("threading")
+        try:
+            if getattr(threading, "_trace_hook", None) is not None:
+                threading.settrace(None)
+            if getattr(threading, "_profile_hook", None) is not None:
+                threading.setprofile(None)
+        except Exception:
+            # Not the real module any more: its hooks reach no thread.
+            pass

@@ -19,7 +19,7 @@ namespace rookery::contract {
 [[nodiscard]] std::string to_json(const SessionHandle& handle);
 // The exec response: {tool_use_id, result_block, execution_time_ms, ...additive}.
 [[nodiscard]] std::string to_json(const ExecRequest& request, const CallOutcome& outcome);
-[[nodiscard]] std::string to_json(const std::vector<FileMetadata>& files);
+[[nodiscard]] std::string to_json(const std::vector<FileMetadata>& files, bool truncated = false);
 [[nodiscard]] std::string upload_result_json(std::string_view path, std::uint64_t size_bytes);
 // {"detail": "..."}
 [[nodiscard]] std::string error_json(std::string_view detail);

@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 
 #include "contract/types.h"
 #include "server/editor/undo_stack.h"
+#include "server/files/result.h"
 #include "server/files/workspace_snapshot.h"
 
 namespace rookery::server {
@@ -30,11 +30,21 @@ class Editor {
 
  private:
   struct Call;
-  std::string view(const Call& call) const;
-  std::string create(const Call& call) const;
-  std::string str_replace(const Call& call);
-  std::string insert(const Call& call);
-  std::string undo_edit(const Call& call);
+  struct Existing;
+
+  // What the command prints, or why it was refused.
+  using Answer = FileResult<std::string>;
+  Answer view(const Call& call) const;
+  Answer create(const Call& call) const;
+  Answer str_replace(const Call& call);
+  Answer insert(const Call& call);
+  Answer undo_edit(const Call& call);
+
+  // The regular file an edit is about, with its content.
+  FileResult<Existing> load(const Call& call) const;
+  // Replaces the file by `text` and keeps what it was for undo_edit; answers `done`.
+  Answer save(const Call& call, Existing&& file, std::string text, std::string done);
+  FileResult<std::string> read(const Call& call) const;
 
   EditorLimits limits_;
   UndoStack undo_;

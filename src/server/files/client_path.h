@@ -11,8 +11,8 @@ namespace rookery::server {
 // A client's path, relative to /workspace. Only its spelling is settled here; whether it stays inside is the
 // kernel's decision (sys/beneath.h), because a symlink can turn any text into any place.
 struct ClientPath {
-  std::string relative;       // no leading, double or trailing slash, no "." component; "." for the root
-  bool directory = false;     // written with a trailing "/", "/." or "/..", or is the root: cannot be a file
+  std::string relative;         // no leading, double or trailing slash, no "." component; "." for the root
+  bool directory = false;       // written with a trailing "/", "/." or "/..", or is the root: cannot be a file
   bool leaves_as_text = false;  // more ".." than names before it at some point
 };
 
@@ -21,7 +21,11 @@ struct ClientPath {
 // absolute path (403).
 [[nodiscard]] FileResult<ClientPath> parse_client_path(std::string_view path);
 
-// What the error says: a missing directory on a path that leaves by its text is an escape (403), not a 404.
+// `text` without empty and "." components; also how link targets are read. Never fails; "" gives ".".
+[[nodiscard]] ClientPath normalise(std::string_view text);
+
+// file_error(), but what is missing on a path that leaves by its text is an escape (403), not a 404: the answer must not tell
+// what exists outside.
 [[nodiscard]] FileError path_error(int error, const ClientPath& path, std::string_view shown);
 
 }  // namespace rookery::server

@@ -10,7 +10,7 @@ namespace rookery::server {
 // Why a file operation was refused, ready for an HTTP answer or an editor's stderr. What a jail or a client
 // did to its workspace is an outcome, so it is a value; only our own faults throw.
 struct FileError {
-  int status = 500;    // HTTP status: 400, 403, 404, 409, 413 or 500
+  int status = 500;    // HTTP status: 400, 403, 404, 409, 413; 500 and 503 are our fault
   std::string detail;  // names the client's own path and the problem, nothing of the host
 };
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -56,14 +57,12 @@ class WorkspaceSnapshot {
   struct Known {
     FileVersion version;
     std::uint64_t seen = 0;  // number of the walk that saw it last
+    // Hash of the content, while the file's times could not show another write.
+    std::optional<std::size_t> content;
   };
   struct OwnWrite {
     FileVersion version;
     std::uint64_t since = 0;  // number of the walk it came before
-  };
-  struct PathHash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view path) const noexcept { return std::hash<std::string_view>{}(path); }
   };
   struct Walk;
 
@@ -73,7 +72,7 @@ class WorkspaceSnapshot {
   void forget_unseen(bool truncated);
 
   std::mutex mutex_;
-  std::unordered_map<std::string, Known, PathHash, std::equal_to<>> known_;
+  std::unordered_map<std::string, Known> known_;  // by path relative to the workspace
   std::vector<OwnWrite> own_writes_;
   std::uint64_t walks_ = 0;
 };

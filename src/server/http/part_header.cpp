@@ -5,47 +5,13 @@
 
 #include "server/http/parameters.h"
 #include "server/http/syntax.h"
+#include "util/utf8.h"
 
 namespace rookery::server::http {
 
 namespace {
 
 bool has_control(std::string_view text) noexcept { return std::any_of(text.begin(), text.end(), is_control); }
-
-// Well-formed UTF-8 (RFC 3629): no overlong form, no surrogate, nothing past U+10FFFF.
-bool is_utf8(std::string_view text) noexcept {
-  std::size_t i = 0;
-  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-  while (i < text.size()) {
-    const unsigned lead = byte(i);
-    std::size_t more = 0;
-    unsigned low = 0x80;
-    unsigned high = 0xbf;
-    if (lead < 0x80) {
-      more = 0;
-    } else if (lead >= 0xc2 && lead <= 0xdf) {
-      more = 1;
-    } else if (lead >= 0xe0 && lead <= 0xef) {
-      more = 2;
-      if (lead == 0xe0) low = 0xa0;
-      if (lead == 0xed) high = 0x9f;
-    } else if (lead >= 0xf0 && lead <= 0xf4) {
-      more = 3;
-      if (lead == 0xf0) low = 0x90;
-      if (lead == 0xf4) high = 0x8f;
-    } else {
-      return false;
-    }
-    if (text.size() - i <= more) return false;
-    for (std::size_t k = 1; k <= more; ++k) {
-      if (byte(i + k) < low || byte(i + k) > high) return false;
-      low = 0x80;
-      high = 0xbf;
-    }
-    i += more + 1;
-  }
-  return true;
-}
 
 // RFC 8187: charset'language'percent-encoded. Only UTF-8, which is all that it requires of a sender.
 std::optional<std::string> extended_value(std::string_view text) {
@@ -56,7 +22,7 @@ std::optional<std::string> extended_value(std::string_view text) {
     return std::nullopt;
   }
   std::optional<std::string> value = percent_decode(text.substr(second + 1));
-  if (!value || !is_utf8(*value)) return std::nullopt;
+  if (!value || !util::valid_utf8(*value)) return std::nullopt;
   return value;
 }
 

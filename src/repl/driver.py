@@ -44,6 +44,7 @@ def serve(channel):
     open_files = int(settings.pop("ROOKERY_NOFILE", "256"))
     workspace = settings.pop("ROOKERY_WORKSPACE", "/workspace")
     echo = settings.pop("ROOKERY_ECHO", "") == "1"
+    sys.modules.pop(__name__, None)
     _session.serve(channel, open_files, workspace, echo, _core_modules)
 
 

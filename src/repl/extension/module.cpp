@@ -24,7 +24,11 @@ PyObject* claim_process(PyObject*, PyObject* arguments) {
   return none_if(repl::claim_process(channel, open_files, workspace));
 }
 
-PyObject* serve(PyObject*, PyObject* run_cell) { repl::serve(run_cell); }
+PyObject* serve(PyObject*, PyObject* arguments) {
+  PyObject *run_cell, *tidy;
+  if (PyArg_ParseTuple(arguments, "OO", &run_cell, &tidy) == 0) return nullptr;
+  repl::serve(run_cell, tidy);
+}
 
 PyObject* restore_process(PyObject*, PyObject*) { return repl::restore_process(); }
 
@@ -68,7 +72,7 @@ PyObject* write_error(PyObject*, PyObject* arguments) {
 
 PyMethodDef methods[] = {
     {"claim_process", claim_process, METH_VARARGS, "claim_process(channel, open_files, workspace)"},
-    {"serve", serve, METH_O, "serve(run_cell): never returns"},
+    {"serve", serve, METH_VARARGS, "serve(run_cell, tidy): never returns"},
     {"restore_process", restore_process, METH_NOARGS, "Signals whose dispositions were put back."},
     {"restore_descriptors", restore_descriptors, METH_NOARGS, "Puts fds 0-2 back."},
     {"restore_items", restore_items, METH_VARARGS, "restore_items(target, saved), both dicts"},

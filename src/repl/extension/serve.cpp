@@ -104,7 +104,7 @@ void restore_descriptors() noexcept {
   if (restore_standard(session.descriptors) != 0) ::_exit(kExitBroken);
 }
 
-void serve(PyObject* run_cell) {
+void serve(PyObject* run_cell, PyObject* tidy) {
   if (!send_ready(session.descriptors.channel)) ::_exit(kExitBroken);
   Request request;
   for (;;) {
@@ -112,6 +112,7 @@ void serve(PyObject* run_cell) {
     if (received != Receive::kRequest) ::_exit(received == Receive::kClosed ? kExitClosed : kExitBroken);
     // An interrupt that came too late for the last cell must not hit this one.
     discard_interrupt();
+    restore_descriptors();
     drop_tripped_signals();
     const Outcome outcome = run(run_cell, request);
     if (::getpid() != session.pid) {
@@ -120,6 +121,8 @@ void serve(PyObject* run_cell) {
     }
     cancel_timers();  // an alarm that nobody waits for any more would kill the interpreter
     if (!answer_unlocked(request, outcome)) ::_exit(kExitBroken);
+    Py_XDECREF(PyObject_CallObject(tidy, nullptr));
+    PyErr_Clear();
   }
 }
 

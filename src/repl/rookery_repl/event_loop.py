@@ -23,20 +23,29 @@ def _nothing():
 
 class EventLoop:
     def __init__(self):
+        self._asyncio = None  # kept: user code may take it out of sys.modules
         self._loop = None
 
-    def prepare(self, wanted):
-        """Before a cell: makes the loop the current one, if asyncio is in use or `wanted`."""
-        if not wanted and "asyncio" not in sys.modules:
+    def prepare(self, imported, awaiting):
+        """Before a cell: makes the loop the current one, if asyncio is in use, about to be imported, or needed."""
+        if not imported and not awaiting and "asyncio" not in sys.modules:
             return
-        import asyncio
-        if self._loop is None or not self._alive():
-            self._loop = self._new(asyncio)
-        asyncio.set_event_loop(self._loop)
+        try:
+            if self._asyncio is None:
+                import asyncio
+                self._asyncio = asyncio
+            if self._loop is None:
+                self._loop = self._new()
+            elif not self._alive():
+                self._let_go()
+                self._loop = self._asyncio.new_event_loop()
+            self._asyncio.set_event_loop(self._loop)
+        except Exception:
+            if awaiting:
+                raise  # else only what the cell does with a damaged asyncio fails
 
     def run(self, coroutine):
         """The result of the coroutine. After an interrupt its task is cancelled and the loop can be used again."""
-        import asyncio
         loop = self._loop
         task = loop.create_task(coroutine)
         interrupts = []
@@ -52,22 +61,24 @@ class EventLoop:
         _signal.signal(_signal.SIGINT, interrupt)
         try:
             return loop.run_until_complete(task)
-        except asyncio.CancelledError as error:
+        except self._asyncio.CancelledError as error:
             if not interrupts:
                 raise
+            while error.__context__ is not None:  # before Python 3.11 the first one holds the user's frames
+                error = error.__context__
             raise KeyboardInterrupt().with_traceback(error.__traceback__) from None
         except BaseException:
-            self._end(asyncio, task)
+            self._end(task)
             raise
         finally:
             _signal.signal(_signal.SIGINT, _signal.default_int_handler)
 
-    def _end(self, asyncio, task):
+    def _end(self, task):
         if not task.done():
             task.cancel()
             try:
                 self._loop.run_until_complete(task)
-            except (Exception, asyncio.CancelledError):
+            except (Exception, self._asyncio.CancelledError):
                 pass
         elif not task.cancelled():
             task.exception()  # seen: else asyncio would report it once more
@@ -83,18 +94,30 @@ class EventLoop:
         except (OSError, ValueError):
             return False
 
-    def _new(self, asyncio):
+    def _let_go(self):
+        """Closes what is left of a dead loop, before the numbers of its descriptors are given to a new one."""
+        for name in ("_selector", "_ssock", "_csock"):
+            try:
+                getattr(self._loop, name).close()
+            except Exception:
+                pass
+        try:
+            self._loop.close()
+        except Exception:
+            pass
+
+    def _new(self):
         """The loop that user code made current before a cell awaited for the first time, or a new one."""
         import warnings
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                loop = asyncio.get_event_loop()
-            if self._loop is None and not loop.is_closed():
+                loop = self._asyncio.get_event_loop()
+            if not loop.is_closed():
                 return loop
         except RuntimeError:
             pass
-        return asyncio.new_event_loop()
+        return self._asyncio.new_event_loop()
 
 
 _CODE_OF_RUN = EventLoop.run.__code__

@@ -52,7 +52,8 @@ def create_main(sources):
             module = caller.f_globals.get("__name__")
             path = None
             if module == "inspect" and caller.f_code.co_name == "getfile":
-                path = sources.defining_cell(caller.f_locals["object"])
+                wanted = caller.f_locals["object"]
+                path = sources.defining_cell(wanted) if isinstance(wanted, type) else None
             elif isinstance(module, str) and module.rpartition(".")[2] == "spawn":
                 path = definitions.path()
             if path is None:

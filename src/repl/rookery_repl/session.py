@@ -39,6 +39,7 @@ class Session:
         sys.path.append(workspace)  # last: a file random.py there must not hide the standard one
         self._state = State(self._streams, self._main, dict(modules, linecache=self._sources.linecache))
         self._state.restore()
+        self.tidy = self._state.tidy
         self._compiler = Compiler(echo)
         self._display = Display(self._sources)
         self._loop = EventLoop()
@@ -77,7 +78,7 @@ class Session:
         return _SUCCESS
 
     def _prepare_modules(self, codes):
-        self._loop.prepare(mentions(codes, "asyncio") or any(map(awaits, codes)))
+        self._loop.prepare(mentions(codes, "asyncio"), any(map(awaits, codes)))
         if _FORK_NOT_DEFAULT and mentions(codes, "multiprocessing", "concurrent"):
             prefer_fork()
 
@@ -88,7 +89,7 @@ class Session:
                 native.interruptible(_flush, stream)
             except BaseException:
                 pass  # the user's own stream, and the cell is over
-        self._state.restore_interpreter()
+        self._state.restore()
         native.restore_descriptors()
         self._streams.flush()
 
@@ -133,8 +134,7 @@ def warm_up():
 
 
 def serve(channel, open_files, workspace, echo, modules):
-    driver_main = sys.modules.get("__main__")  # kept: its functions are on the stack
     native.claim_process(channel, open_files, workspace)
     session = Session(workspace, echo, modules)
     sys.modules["__main__"] = session._main
-    native.serve(session.run_cell)
+    native.serve(session.run_cell, session.tidy)

@@ -7,13 +7,14 @@ import builtins
 import sys
 
 _FUNCTION = type(len)
+_HOOKS = "excepthook", "displayhook", "unraisablehook", "breakpointhook"  # a site's own may be Python functions
 
 
 class State:
     def __init__(self, streams, main, modules):
         self._streams = streams
         self._builtins = vars(builtins), dict(vars(builtins))
-        sys_functions = {name: value for name, value in vars(sys).items() if type(value) is _FUNCTION}
+        sys_functions = {name: value for name, value in vars(sys).items() if type(value) is _FUNCTION or name in _HOOKS}
         self._sys = vars(sys), dict(sys_functions, modules=sys.modules)
         self._modules = sys.modules, dict(modules, __main__=main)
         self._main = vars(main), {"__name__": "__main__", "__builtins__": builtins}
@@ -21,14 +22,13 @@ class State:
         _signal.signal(_signal.SIGINT, _signal.default_int_handler)
         self._handlers = {number: _signal.getsignal(number) for number in range(1, _signal.NSIG)}
 
-    def restore(self):
-        """Everything, before a cell."""
+    def tidy(self):
+        """After the answer to a cell: what only cells change, and is slow to look at."""
         self._restore_signals()
-        self.restore_interpreter()
         self._restore_thread_hooks()
 
-    def restore_interpreter(self):
-        """What the driver's own work after a cell, such as a traceback, needs intact."""
+    def restore(self):
+        """Before a cell, as threads may have been at work; and after it, for what the driver itself has to do then."""
         native.restore_items(*self._builtins)
         native.restore_items(*self._sys)
         native.restore_items(*self._modules)

@@ -41,6 +41,8 @@ class DriverEnded(Exception):
 
 
 class Driver:
+    arguments = ["-I", "-B", os.path.join(REPL_DIR, "driver.py")]
+
     def __init__(self, **environment):
         self.workspace = tempfile.mkdtemp(prefix="rookery-repl-test-")
         self.temp = tempfile.mkdtemp(prefix="rookery-repl-tmp-")
@@ -65,7 +67,7 @@ class Driver:
                     os.dup2(fd, number)
                 os.closerange(4, 4096)
                 os.chdir(self.workspace)
-                os.execve(PYTHON, [PYTHON, "-I", "-B", os.path.join(REPL_DIR, "driver.py")], variables)
+                os.execve(PYTHON, [PYTHON, *self.arguments], variables)
             finally:
                 os._exit(127)
         for fd in sources + [null, out_write, err_write]:

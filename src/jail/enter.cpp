@@ -10,7 +10,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -120,13 +119,13 @@ void reset_signals() {
 
 // The listed descriptors take the places the init expects; every other one is closed.
 void arrange_descriptors(const Entry& entry) {
-  const int sources[] = {entry.warden_channel, entry.server_channel, entry.standard_output,
-                         entry.standard_error, entry.init_program,   entry.session_tree};
-  constexpr int count = 6;
+  const int sources[] = {entry.warden_channel, entry.server_channel, entry.standard_output, entry.standard_error,
+                         entry.session_tree};
+  constexpr int count = 5;
   int moved[count];
   for (int i = 0; i < count; ++i) moved[i] = sys::check(::fcntl(sources[i], F_DUPFD_CLOEXEC, 64), "move a descriptor");
   for (int i = 0; i < count; ++i) {
-    const bool inherited = kWardenChannel + i < kInitProgram;
+    const bool inherited = kWardenChannel + i < kSessionTree;
     sys::check(::dup3(moved[i], kWardenChannel + i, inherited ? 0 : O_CLOEXEC), "dup3");
   }
   sys::check(::close_range(kSessionTree + 1, ~0u, 0), "close all other descriptors");
@@ -184,7 +183,7 @@ void enter(const Entry& entry) noexcept {
     const std::string open_files = std::to_string(entry.limits.open_files);
     char* arguments[] = {const_cast<char*>("rookery: init"), const_cast<char*>(entry.image->python.c_str()),
                          const_cast<char*>(open_files.c_str()), nullptr};
-    ::syscall(SYS_execveat, kInitProgram, "", arguments, environment.data(), AT_EMPTY_PATH);
+    ::execve(kInitPath, arguments, environment.data());
     sys::throw_errno("exec the init");
   } catch (const std::exception& error) {
     report(error.what());

@@ -25,7 +25,6 @@ struct Entry {
   bool nested = true;        // in a user namespace of its own; else flat, directly in the warden's
   uid_t uid = 1000;          // the uid to become, as seen inside
   int session_tree = -1;     // detached mount: workspace/, tmp/, shm/, sessions/
-  int init_program = -1;     // the static init, to be exec'd
   int warden_channel = -1;   // becomes fd 3: set-up errors, then the init's channel to the warden
   int server_channel = -1;   // becomes fd 4
   int standard_output = -1;  // becomes fd 5: what programs of the jail get as fd 1

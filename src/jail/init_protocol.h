@@ -9,9 +9,10 @@ constexpr int kWardenChannel = 3;
 constexpr int kServerChannel = 4;
 constexpr int kProgramOutput = 5;
 constexpr int kProgramError = 6;
-constexpr int kInitProgram = 7;  // close-on-exec, as all above it
-constexpr int kSessionTree = 8;
+constexpr int kSessionTree = 7;  // close-on-exec
 
+// In every image: executable but not readable for the session, so that the kernel keeps /proc/1 closed (execve(2)).
+constexpr const char* kInitPath = "/opt/rookery/init";
 constexpr const char* kDriverPath = "/opt/rookery/driver.py";
 
 }  // namespace rookery::jail

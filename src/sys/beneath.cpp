@@ -26,7 +26,8 @@ UniqueFd open_resolved(int root, const std::string& path, int flags, std::uint64
   how.flags = static_cast<std::uint64_t>(flags | O_CLOEXEC);
   // openat2 is strict about flags that O_PATH would ignore.
   if ((flags & O_PATH) == 0) how.flags |= O_NONBLOCK | O_NOCTTY;
-  how.mode = (flags & (O_CREAT | __O_TMPFILE)) != 0 ? 0600 : 0;
+  // O_TMPFILE has the bit of O_DIRECTORY in it.
+  how.mode = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE ? 0600 : 0;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | resolve;
   for (int attempt = 1;; ++attempt) {
     const long fd = ::syscall(SYS_openat2, root, path.c_str(), &how, sizeof(how));

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <linux/landlock.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -22,6 +23,9 @@ constexpr std::uint64_t kIoctlDev = 1ULL << 15;  // ABI 5
 
 constexpr std::uint64_t kRead = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
 
+// What a rule for something that is no directory may grant.
+constexpr std::uint64_t kFileRights = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate | kIoctlDev;
+
 std::uint64_t all_rights(int abi) {
   std::uint64_t rights = (1ULL << 13) - 1;
   if (abi >= 2) rights |= kRefer;
@@ -37,8 +41,10 @@ void allow(int ruleset, const std::vector<std::string>& paths, std::uint64_t rig
       if (errno == ENOENT) continue;
       throw_errno("open " + path + " for Landlock");
     }
+    struct stat info{};
+    check(::fstat(place.get(), &info), "stat " + path);
     landlock_path_beneath_attr rule{};
-    rule.allowed_access = rights;
+    rule.allowed_access = S_ISDIR(info.st_mode) ? rights : rights & kFileRights;
     rule.parent_fd = place.get();
     check(static_cast<int>(::syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0)),
           "Landlock rule for " + path);

@@ -53,6 +53,9 @@ void read(const char* name, T& setting, const Choice<T> (&choices)[N]) {
   refuse(name, text, "one of " + allowed);
 }
 
+// How --listen reaches the processes that `rookery serve` starts.
+constexpr const char* kListenVariable = "ROOKERY_LISTEN";
+
 void read_path(const char* name, std::string& setting) {
   const char* text = given(name);
   if (text == nullptr) return;
@@ -95,7 +98,23 @@ Settings settings_from_environment() {
   read("LOG_LEVEL", s.log_level,
        {Choice<std::string>{"DEBUG", "DEBUG"}, {"INFO", "INFO"}, {"WARNING", "WARNING"}, {"ERROR", "ERROR"}, {"CRITICAL", "CRITICAL"}});
   if (const char* text = given("ENVIRONMENT")) s.environment = text;
+  if (const char* text = given("SANDBOX_ALLOWED_HOSTS")) s.allowed_hosts = text;
+  if (const char* text = given(kListenVariable)) set_listen(s, text);
   return s;
+}
+
+void set_listen(Settings& settings, const std::string& text) {
+  const auto colon = text.rfind(':');
+  std::uint32_t port = 0;
+  const char* const end = text.data() + text.size();
+  const bool has_port = colon != std::string::npos && colon > 0 &&
+                        std::from_chars(text.data() + colon + 1, end, port).ptr == end && colon + 1 < text.size() && port <= 65535;
+  std::string host = has_port ? text.substr(0, colon) : "";
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+  if (!has_port || host.empty()) throw std::invalid_argument("--listen " + text + " is not usable: allowed is HOST:PORT, e.g. 127.0.0.1:8080");
+  settings.listen_host = host;
+  settings.listen_port = static_cast<std::uint16_t>(port);
+  ::setenv(kListenVariable, text.c_str(), 1);
 }
 
 }  // namespace rookery::util

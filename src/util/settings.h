@@ -15,6 +15,8 @@ struct Settings {
   std::string listen_host = "127.0.0.1";
   std::uint16_t listen_port = 8080;
 
+  std::string allowed_hosts;  // SANDBOX_ALLOWED_HOSTS: names a Host header may hold, comma-separated
+
   std::string sessions_root = "/var/sandbox/sessions";  // SANDBOX_SESSIONS_ROOT
   std::uint32_t session_idle_timeout_s = 900;           // SANDBOX_SESSION_IDLE_TIMEOUT, seconds
   std::uint32_t session_max_lifetime_s = 7200;          // SANDBOX_SESSION_MAX_LIFETIME, seconds
@@ -52,5 +54,9 @@ struct Settings {
 // Reads the environment over the defaults. Throws std::invalid_argument with the variable's name,
 // what was given and what is allowed.
 Settings settings_from_environment();
+
+// Sets --listen HOST:PORT, for this process and, through the environment, for those it starts. HOST may be a name, an
+// IPv4 address or an IPv6 address in brackets. Throws std::invalid_argument.
+void set_listen(Settings& settings, const std::string& host_and_port);
 
 }  // namespace rookery::util

@@ -96,15 +96,16 @@ class EventLoop:
 
     def _let_go(self):
         """Closes what is left of a dead loop, before the numbers of its descriptors are given to a new one."""
-        for name in ("_selector", "_ssock", "_csock"):
-            try:
-                getattr(self._loop, name).close()
-            except Exception:
-                pass
         try:
             self._loop.close()
         except Exception:
-            pass
+            # Half closed. What it holds is closed one by one, and its finalizer has nothing left to complain about.
+            for name in ("_selector", "_ssock", "_csock"):
+                try:
+                    getattr(self._loop, name).close()
+                except Exception:
+                    pass
+            self._loop._closed = True
 
     def _new(self):
         """The loop that user code made current before a cell awaited for the first time, or a new one."""

@@ -48,6 +48,21 @@ int NewFile::open_temporary() {
   return 0;
 }
 
+int NewFile::move_to(WriteTarget target) {
+  auto parents = sys::make_directories(workspace_.get(), target.parent, owner_);
+  if (!parents.directory) return errno;
+  if (!hidden_.empty() &&
+      ::renameat(parents_.directory.get(), hidden_.c_str(), parents.directory.get(), hidden_.c_str()) != 0) {
+    const int error = errno;
+    sys::remove_directories(parents);
+    return error;
+  }
+  sys::remove_directories(parents_);
+  parents_ = std::move(parents);
+  target_ = std::move(target);
+  return 0;
+}
+
 int NewFile::write(std::string_view bytes) noexcept {
   while (!bytes.empty()) {
     const ssize_t written = ::write(file_.get(), bytes.data(), bytes.size());

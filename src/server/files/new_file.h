@@ -38,6 +38,8 @@ class NewFile {
 
   // Makes the missing parents and the temporary.
   [[nodiscard]] int open(WriteTarget target);
+  // Another target for what has been written so far; parents that only the earlier one needed are removed.
+  [[nodiscard]] int move_to(WriteTarget target);
   [[nodiscard]] int write(std::string_view bytes) noexcept;
   // Gives it its mode, owner and name, in this order. EEXIST with kRefuse when the name is taken.
   [[nodiscard]] int publish(mode_t mode, Existing existing, const RecordOwnWrite& record);

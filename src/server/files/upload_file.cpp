@@ -23,19 +23,46 @@ UploadFile::UploadFile(UploadFile&&) noexcept = default;
 UploadFile& UploadFile::operator=(UploadFile&&) noexcept = default;
 UploadFile::~UploadFile() = default;
 
-FileResult<UploadFile> UploadFile::begin(int workspace, std::string_view path) {
+namespace {
+
+struct Destination {
+  ClientPath path;
+  WriteTarget target;
+};
+
+// Where an upload to `path` goes: a regular file, or nothing yet.
+FileResult<Destination> find_destination(int workspace, std::string_view path) {
   auto parsed = parse_client_path(path);
   if (const auto* refused = std::get_if<FileError>(&parsed)) return *refused;
-  auto& wanted = std::get<ClientPath>(parsed);
+  Destination found{std::get<ClientPath>(std::move(parsed)), {}};
+  int error = resolve_write_target(workspace, found.path, found.target);
+  if (error == 0 && found.target.exists && S_ISDIR(found.target.status.st_mode)) error = EISDIR;
+  if (error == 0 && found.target.exists && !S_ISREG(found.target.status.st_mode)) error = ENXIO;
+  if (error != 0) return path_error(error, found.path, path);
+  return found;
+}
 
-  WriteTarget target;
-  int error = resolve_write_target(workspace, wanted, target);
-  if (error == 0 && target.exists && S_ISDIR(target.status.st_mode)) error = EISDIR;
-  if (error == 0 && target.exists && !S_ISREG(target.status.st_mode)) error = ENXIO;
+}  // namespace
+
+FileResult<UploadFile> UploadFile::begin(int workspace, std::string_view path) {
+  auto found = find_destination(workspace, path);
+  if (const auto* refused = std::get_if<FileError>(&found)) return *refused;
+  auto& destination = std::get<Destination>(found);
   auto file = std::make_unique<NewFile>(workspace);
-  if (error == 0) error = file->open(std::move(target));
-  if (error != 0) return path_error(error, wanted, path);
-  return UploadFile(std::move(file), std::string(path), std::move(wanted.relative));
+  const int error = file->open(std::move(destination.target));
+  if (error != 0) return path_error(error, destination.path, path);
+  return UploadFile(std::move(file), std::string(path), std::move(destination.path.relative));
+}
+
+std::optional<FileError> UploadFile::move_to(int workspace, std::string_view path) {
+  auto found = find_destination(workspace, path);
+  if (const auto* refused = std::get_if<FileError>(&found)) return *refused;
+  auto& destination = std::get<Destination>(found);
+  const int error = file_->move_to(std::move(destination.target));
+  if (error != 0) return path_error(error, destination.path, path);
+  shown_ = path;
+  relative_ = std::move(destination.path.relative);
+  return std::nullopt;
 }
 
 std::optional<FileError> UploadFile::write(std::string_view bytes) {

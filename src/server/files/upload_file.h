@@ -29,6 +29,9 @@ class UploadFile {
   // device (409), a full workspace (413).
   [[nodiscard]] static FileResult<UploadFile> begin(int workspace, std::string_view path);
 
+  // The same upload under another path, checked as in begin(): for a client that tells the path behind the content.
+  [[nodiscard]] std::optional<FileError> move_to(int workspace, std::string_view path);
+
   // nullopt: written. After an error the upload is lost; drop it.
   [[nodiscard]] std::optional<FileError> write(std::string_view bytes);
 

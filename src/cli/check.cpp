@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/check.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <string>
+
+#include "jail/interpreter.h"
+#include "sys/cgroup.h"
+#include "sys/landlock.h"
+#include "sys/unique_fd.h"
+
+namespace rookery::cli {
+
+namespace {
+
+struct Finding {
+  bool good = true;
+  bool required = true;
+  std::string text;
+};
+
+void print(const char* what, const Finding& finding) {
+  std::printf("%-18s %-8s %s\n", what, finding.good ? "ok" : finding.required ? "MISSING" : "off", finding.text.c_str());
+}
+
+// Runs `test` in a child, so that what it changes ends with it. Its result: 0 or errno.
+int in_child(const std::function<int()>& test) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(test() & 255);
+  int status = 0;
+  if (child < 0 || ::waitpid(child, &status, 0) < 0) return errno;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
+}
+
+Finding root() {
+  if (::geteuid() == 0) return {true, true, "started as root; given up for good after the start"};
+  return {false, true, "start it as root (sudo rookery serve)"};
+}
+
+Finding user_namespaces() {
+  const int error = in_child([] { return ::unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP) == 0 ? 0 : errno; });
+  if (error == 0) return {true, true, "user, mount, pid, net, ipc, uts and cgroup namespaces can be made"};
+  return {false, true,
+          std::string("cannot make namespaces: ") + std::strerror(error) +
+              " (see /proc/sys/user/max_user_namespaces; in Docker run with --privileged or a seccomp profile that allows it; a "
+              "chroot'ed process cannot)"};
+}
+
+Finding mounts() {
+  const int error = in_child([] {
+    if (::unshare(CLONE_NEWNS) != 0) return errno;
+    if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return errno;
+    return ::mount("tmpfs", "/tmp", "tmpfs", 0, "size=64k") == 0 ? 0 : errno;
+  });
+  if (error == 0) return {true, true, "file systems can be mounted"};
+  return {false, true, std::string("cannot mount: ") + std::strerror(error) + " (needs CAP_SYS_ADMIN at the start)"};
+}
+
+Finding cgroups() {
+  try {
+    const sys::CgroupLayout layout = sys::CgroupLayout::discover();
+    std::string text = layout.unified() ? "v2 at " : "v1 at ";
+    for (const std::string& directory : layout.own_directories()) {
+      if (::access(directory.c_str(), W_OK) != 0) {
+        return {false, true, directory + " is not writable: mount it read-write (Docker: --privileged, or -v /sys/fs/cgroup:/sys/fs/cgroup:rw)"};
+      }
+      text += directory + " ";
+    }
+    return {true, true, text + "(memory, pids, cpu)"};
+  } catch (const std::exception& error) {
+    return {false, true, error.what()};
+  }
+}
+
+Finding seccomp() {
+  const unsigned action = SECCOMP_RET_KILL_PROCESS;
+  if (::syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0) return {true, true, "filters with kill_process"};
+  return {false, true, "the kernel lacks seccomp filters (CONFIG_SECCOMP_FILTER)"};
+}
+
+Finding landlock() {
+  const int abi = sys::landlock_abi();
+  if (abi > 0) return {true, false, "ABI " + std::to_string(abi)};
+  return {false, false, "the kernel has none (CONFIG_SECURITY_LANDLOCK and lsm=...,landlock); mounts and ids protect alone"};
+}
+
+Finding openat2() {
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  const sys::UniqueFd root(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const sys::UniqueFd fd(static_cast<int>(::syscall(SYS_openat2, root.get(), ".", &how, sizeof how)));
+  if (fd) return {true, true, "openat2 with RESOLVE_BENEATH"};
+  return {false, true, std::string("openat2: ") + std::strerror(errno) + " (needs Linux 5.6)"};
+}
+
+Finding python(const util::Settings& settings) {
+  try {
+    return {true, true, jail::find_interpreter("", settings.python).path};
+  } catch (const std::exception& error) {
+    return {false, true, error.what()};
+  }
+}
+
+Finding proc() {
+  const int error = in_child([] {
+    if (::unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID) != 0) return errno;
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(::mount("proc", "/proc", "proc", 0, nullptr) == 0 ? 0 : errno);
+    int status = 0;
+    return ::waitpid(child, &status, 0) > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
+  });
+  if (error == 0) return {true, true, "a fresh proc can be mounted"};
+  return {false, true, std::string("cannot mount a fresh proc: ") + std::strerror(error) +
+                           " (parts of /proc are masked; Docker: --security-opt systempaths=unconfined)"};
+}
+
+}  // namespace
+
+int check(const util::Settings& settings) {
+  bool good = true;
+  const auto row = [&](const char* what, const Finding& finding) {
+    print(what, finding);
+    good &= finding.good || !finding.required;
+  };
+  row("root", root());
+  row("namespaces", user_namespaces());
+  row("mounts", mounts());
+  row("proc", proc());
+  row("cgroups", cgroups());
+  row("seccomp", seccomp());
+  row("landlock", landlock());
+  row("openat2", openat2());
+  row("python", python(settings));
+  row("jail", {true, false, settings.jail_userns == util::JailUserns::kFlat ? "flat (SANDBOX_JAIL_USERNS)" : "in a user namespace of its own"});
+  std::puts(good ? "rookery can serve here." : "rookery cannot serve here: see MISSING above.");
+  return good ? 0 : 1;
+}
+
+}  // namespace rookery::cli

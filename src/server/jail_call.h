@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <string_view>
+
+#include "contract/types.h"
+#include "server/session.h"
+#include "server/warden_client.h"
+#include "util/bounded_output.h"
+#include "util/settings.h"
+
+namespace rookery::server {
+
+// One run of Python or bash in a session's jail, from the request to its outcome. It polls the jail's pipes and
+// channels itself, in the caller's thread, which holds the session's queue. Whatever the jail does, run() ends a few seconds
+// after the deadline at the latest: everything here is bounded in time and memory.
+class JailCall {
+ public:
+  JailCall(const util::Settings& settings, WardenClient& warden, Session& session, int client_fd);
+
+  // `timeout`: how long the program may run. Throws std::runtime_error when no jail can be had.
+  contract::CallOutcome run(contract::Tool tool, std::string_view source, std::chrono::seconds timeout);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // Why the call is over; the first one counts.
+  enum class End { kNone, kFinished, kInterpreterEnded, kJailEnded, kTimeout, kCpu, kCancelled, kClientGone };
+
+  bool prepare(Clock::time_point deadline);
+  void start(std::string_view source);
+  End wait(Clock::time_point deadline, bool watch_cpu);
+  void stop_program(bool interrupt_first);
+  bool end_processes(wire::EndScope scope);
+  void read_init();
+  void read_repl();
+  bool read_pipe(int fd, util::BoundedOutput& to, int most_reads);
+  void drain_pipes();
+  void linger();
+  int next_wait_ms(Clock::time_point deadline, bool watch_cpu);
+  bool over_cpu_budget();
+  void restart_later();
+  void rebuild_jail();
+  void describe(contract::CallOutcome& outcome, std::chrono::seconds timeout);
+  void describe_death(contract::CallOutcome& outcome);
+  contract::Limit limit_met();
+
+  const util::Settings& settings_;
+  WardenClient& warden_;
+  Session& session_;
+  JailLink& jail_;
+  int client_fd_;
+  contract::Tool tool_{};
+  std::uint64_t nonce_ = 0;
+  util::BoundedOutput out_, err_;
+  End end_ = End::kNone;
+  bool finished_ = false;        // the program's own end is known
+  bool interpreter_ended_ = false;
+  bool processes_ended_ = false;  // the init's answer to kEndProcesses has come
+  bool left_over_ = false;        // bash left processes behind
+  bool output_cut_ = false;
+  int status_ = 0;                // wait status of bash or of an interpreter that ended
+  std::int32_t return_code_ = 0;
+  std::uint32_t error_number_ = 0;  // errno of an uncaught OSError
+  std::uint64_t cpu_at_start_ = 0, oom_at_start_ = 0, pids_at_start_ = 0;
+  Clock::time_point next_cpu_check_;
+};
+
+}  // namespace rookery::server

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/jail_link.h"
+
+#include <stdexcept>
+
+#include "sys/socket.h"
+#include "wire/warden_messages.h"
+
+namespace rookery::server {
+
+void JailLink::take(Lease lease) {
+  if (lease.descriptors.size() != wire::kLeaseDescriptorCount) throw std::runtime_error("a lease without its descriptors");
+  slot = lease.slot;
+  init = std::move(lease.descriptors[wire::kInitChannel]);
+  repl = std::move(lease.descriptors[wire::kReplChannel]);
+  out = std::move(lease.descriptors[wire::kStdout]);
+  err = std::move(lease.descriptors[wire::kStderr]);
+  workspace = std::move(lease.descriptors[wire::kWorkspace]);
+  cpu_usage = std::move(lease.descriptors[wire::kCpuUsage]);
+  memory_events = std::move(lease.descriptors[wire::kMemoryEvents]);
+  pids_events = std::move(lease.descriptors[wire::kPidsEvents]);
+  repl_ready = true;
+  jail_lost = false;
+}
+
+bool send_text(int channel, wire::Type type, std::uint64_t nonce, std::string_view text) {
+  wire::Writer message(type, nonce);
+  if (text.size() <= wire::kMaxPayload) {
+    message.raw(text);
+    return sys::send_packet(channel, message.packet());
+  }
+  const sys::UniqueFd file = sys::sealed_memfd("rookery-source", text);
+  const int fd = file.get();
+  return sys::send_packet(channel, message.packet(), std::span(&fd, 1));
+}
+
+}  // namespace rookery::server

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/main.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <stdexcept>
+
+#include "server/allowed_hosts.h"
+#include "server/handlers.h"
+#include "server/http/http_server.h"
+#include "server/log.h"
+#include "server/session_table.h"
+#include "server/warden_client.h"
+#include "sys/credentials.h"
+#include "sys/error.h"
+#include "sys/mount.h"
+#include "sys/seccomp.h"
+#include "util/embedded.h"
+
+namespace rookery::server {
+
+namespace {
+
+// warden/handover.h; the server links no warden code.
+constexpr int kListenSocket = 3;
+constexpr int kWardenChannel = 4;
+constexpr uid_t kUid = 100;
+
+// To write into workspaces whose owner is the session: read and write any file there, hand new ones over.
+constexpr cap_value_t kCapabilities[] = {CAP_DAC_OVERRIDE, CAP_CHOWN, CAP_FOWNER};
+
+// A root without anything but a proc of its own PID namespace, which linkat(2) of unnamed files goes through.
+void enter_empty_root(const std::string& sessions_root) {
+  const std::string root = sessions_root + "/empty";
+  sys::make_private();
+  sys::mount_fs("tmpfs", root, MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=755,size=64k,nr_inodes=16");
+  sys::check(::mkdir((root + "/proc").c_str(), 0755), "make the server's /proc");
+  sys::mount_fs("proc", root + "/proc", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY, "subset=pid");
+  sys::restrict_mount(root, MOUNT_ATTR_RDONLY);
+  sys::enter_root(root);
+}
+
+// The order is the security property: what a step needs goes in a later one.
+void give_up_privileges(const util::Settings& settings) {
+  enter_empty_root(settings.sessions_root);
+  sys::take_ids(kUid, kUid);
+  sys::keep_only_capabilities(kCapabilities);
+  sys::set_no_new_privileges();
+  sys::check(::prctl(PR_SET_PDEATHSIG, SIGKILL), "set the parent-death signal");
+  sys::check(::prctl(PR_SET_DUMPABLE, 0), "make the process not dumpable");
+  sys::verify_dropped(kCapabilities);
+  const sys::SeccompFilter filter = sys::SeccompFilter::compile(util::embedded_file("policy/seccomp/server.json"));
+  if (const int error = filter.load(); error != 0) {
+    errno = error;
+    sys::throw_errno("load the server's seccomp filter");
+  }
+  if (::unshare(CLONE_NEWUSER) == 0 || errno != EPERM) throw std::logic_error("the server's seccomp filter is not in force");
+}
+
+void wait_for_start() {
+  pollfd fds[] = {{kWardenChannel, POLLIN, 0}};
+  char go = 0;
+  while (::poll(fds, 1, -1) < 0) {
+  }
+  if (::recv(kWardenChannel, &go, 1, 0) != 1) throw std::runtime_error("the warden went away");
+}
+
+http::Limits http_limits(const util::Settings& settings) {
+  http::Limits limits;
+  limits.max_threads = settings.max_threads;
+  limits.max_connections = settings.max_connections;
+  limits.max_upload_body = (std::size_t{settings.max_upload_mb} << 20) + 64 * 1024;
+  return limits;
+}
+
+http::Hooks hooks(const util::Settings& settings, Handlers& handlers) {
+  http::Hooks hooks;
+  hooks.handler = [&handlers](http::Request& request, http::Response& response) { handlers.handle(request, response); };
+  hooks.host_allowed = [allowed = AllowedHosts(settings)](std::string_view host) { return allowed.contains(host); };
+  hooks.log_error = [](std::string_view text) { log_error(text); };
+  hooks.access = [](const http::AccessRecord& record) {
+    RequestLine line;
+    line.method = record.head != nullptr ? http::name(record.head->method) : "-";
+    line.route = record.route != nullptr ? http::name(record.route->route) : "-";
+    if (record.route != nullptr) line.session = record.route->session_id;
+    line.status = record.status;
+    line.duration_us = record.duration_us;
+    log_request(line);
+  };
+  return hooks;
+}
+
+}  // namespace
+
+int server_main(const util::Settings& settings) {
+  sys::check(::prctl(PR_SET_NAME, "server"), "name the process");
+  sigset_t watched;
+  sigemptyset(&watched);
+  for (const int signal : {SIGTERM, SIGINT}) sigaddset(&watched, signal);
+  sys::check(::sigprocmask(SIG_BLOCK, &watched, nullptr), "block signals");
+  ::signal(SIGPIPE, SIG_IGN);
+  give_up_privileges(settings);
+  start_log(settings);
+  wait_for_start();
+
+  WardenClient warden(sys::UniqueFd(kWardenChannel), [] { ::_exit(1); });
+  SessionTable sessions(settings, warden);
+  Handlers handlers(settings, sessions, warden);
+  http::HttpServer server(sys::UniqueFd(kListenSocket), http_limits(settings), hooks(settings, handlers));
+  // The one line that says it is ready, for people and for scripts that wait.
+  std::printf("rookery ready on http://%s:%u\n", settings.listen_host.c_str(), unsigned{settings.listen_port});
+  std::fflush(stdout);
+
+  int signal = 0;
+  while (::sigwait(&watched, &signal) != 0) {
+  }
+  server.stop();
+  sessions.destroy_all();
+  return 0;
+}
+
+}  // namespace rookery::server

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <string>
+
+#include "contract/types.h"
+#include "server/call_queue.h"
+#include "server/editor/editor.h"
+#include "server/files/workspace_snapshot.h"
+#include "server/jail_link.h"
+
+namespace rookery::server {
+
+// One leased session. Kept alive by whoever works on it; once closed, work on it ends soon.
+class Session {
+ public:
+  Session(Lease lease, std::uint32_t idle_timeout_s, std::uint32_t max_lifetime_s);
+
+  [[nodiscard]] const std::string& id() const noexcept { return id_; }
+  [[nodiscard]] contract::SessionHandle handle() const;
+
+  // Marks activity for as long as it lives: a session with one is not reaped.
+  class Activity {
+   public:
+    explicit Activity(Session& session) : session_(session) { ++session_.active_; }
+    ~Activity() {
+      session_.touch();
+      --session_.active_;
+    }
+    Activity(const Activity&) = delete;
+    Activity& operator=(const Activity&) = delete;
+
+   private:
+    Session& session_;
+  };
+
+  // When the session may be reaped, as POSIX seconds; infinity while it is in use.
+  [[nodiscard]] double expires_at() const;
+
+  // Ends it for everyone: no call enters any more, a running one is told through cancel_fd().
+  void close();
+  [[nodiscard]] bool closed() const noexcept { return closed_; }
+  // Readable once the session is closed.
+  [[nodiscard]] int cancel_fd() const noexcept { return cancel_.get(); }
+
+  CallQueue queue;
+  // For the holder of the queue only:
+  JailLink jail;
+  Editor editor;
+  // Thread-safe by themselves:
+  WorkspaceSnapshot snapshot;
+  // /workspace; the same for the whole life of the session, whatever happens to its jail.
+  [[nodiscard]] int workspace() const noexcept { return workspace_.get(); }
+  [[nodiscard]] std::uint32_t slot() const noexcept { return slot_; }
+
+ private:
+  void touch();
+
+  std::string id_;
+  std::string image_;
+  std::uint32_t slot_;
+  sys::UniqueFd workspace_;
+  sys::UniqueFd cancel_;
+  double created_at_;
+  std::atomic<double> last_activity_at_;
+  std::atomic<int> active_ = 0;
+  std::atomic<bool> closed_ = false;
+  std::uint32_t idle_timeout_s_;
+  std::uint32_t max_lifetime_s_;
+};
+
+// POSIX seconds with a fraction.
+[[nodiscard]] double posix_now();
+
+}  // namespace rookery::server

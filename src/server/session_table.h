@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "contract/types.h"
+#include "server/session.h"
+#include "server/warden_client.h"
+#include "util/settings.h"
+
+namespace rookery::server {
+
+// All live sessions. Thread-safe.
+class SessionTable {
+ public:
+  SessionTable(const util::Settings& settings, WardenClient& warden);
+  // Ends all sessions.
+  ~SessionTable();
+  SessionTable(const SessionTable&) = delete;
+  SessionTable& operator=(const SessionTable&) = delete;
+
+  // Leases a session; the hints are lowered to the operator's limits. nullptr when max_sessions exist already.
+  // Throws std::runtime_error when the warden cannot give one.
+  std::shared_ptr<Session> create(const contract::CreateSessionRequest& request);
+  [[nodiscard]] std::shared_ptr<Session> find(std::string_view id) const;
+  // Returns when its processes are dead and its files gone. False when there was no such session.
+  bool destroy(std::string_view id);
+  [[nodiscard]] std::size_t count() const;
+  void destroy_all();
+
+ private:
+  void end(const std::shared_ptr<Session>& session);
+  void reap();
+
+  const util::Settings& settings_;
+  WardenClient& warden_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::string, std::shared_ptr<Session>, std::less<>> sessions_;
+  std::size_t reserved_ = 0;  // sessions that exist, are being made or are being ended
+  bool stopping_ = false;
+  std::thread reaper_;
+};
+
+}  // namespace rookery::server

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/warden_client.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include <cerrno>
+#include <stdexcept>
+
+#include "sys/error.h"
+#include "sys/socket.h"
+#include "wire/warden_messages.h"
+
+namespace rookery::server {
+
+WardenClient::WardenClient(sys::UniqueFd channel, std::function<void()> on_lost)
+    : channel_(std::move(channel)),
+      on_lost_(std::move(on_lost)),
+      stop_(sys::check(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")),
+      reader_([this] { read_answers(); }) {}
+
+WardenClient::~WardenClient() {
+  ::eventfd_write(stop_.get(), 1);
+  reader_.join();
+}
+
+std::uint64_t WardenClient::next_nonce() {
+  const std::lock_guard lock(mutex_);
+  return ++last_nonce_;
+}
+
+Lease WardenClient::lease(const std::string& image) {
+  const std::uint64_t nonce = next_nonce();
+  wire::Writer message(wire::Type::kLease, nonce);
+  message.text(image.substr(0, 64));
+  return read_lease(ask(std::move(message), nonce, wire::Type::kLeased, wire::kLeaseDescriptorCount));
+}
+
+Lease WardenClient::rebuild(std::uint32_t slot) {
+  const std::uint64_t nonce = next_nonce();
+  wire::Writer message(wire::Type::kKill, nonce);
+  message.u32(slot);
+  return read_lease(ask(std::move(message), nonce, wire::Type::kKilled, wire::kLeaseDescriptorCount));
+}
+
+sys::UniqueFd WardenClient::restart_interpreter(std::uint32_t slot) {
+  const std::uint64_t nonce = next_nonce();
+  wire::Writer message(wire::Type::kRestartRepl, nonce);
+  message.u32(slot);
+  return std::move(ask(std::move(message), nonce, wire::Type::kReplRestarted, 1).descriptors.front());
+}
+
+void WardenClient::release(std::uint32_t slot) {
+  const std::uint64_t nonce = next_nonce();
+  wire::Writer message(wire::Type::kRelease, nonce);
+  message.u32(slot);
+  ask(std::move(message), nonce, wire::Type::kReleased, 0);
+}
+
+WardenClient::Statistics WardenClient::statistics() {
+  const std::uint64_t nonce = next_nonce();
+  const Answer answer = ask(wire::Writer(wire::Type::kStats, nonce), nonce, wire::Type::kStatistics, 0);
+  wire::Reader reader(answer.payload);
+  Statistics statistics;
+  statistics.ready = reader.u32();
+  statistics.jails = reader.u32();
+  return statistics;
+}
+
+Lease WardenClient::read_lease(Answer answer) {
+  wire::Reader reader(answer.payload);
+  Lease lease;
+  lease.slot = reader.u32();
+  lease.session_id = reader.text();
+  lease.image = reader.text();
+  if (!reader.done()) throw std::runtime_error("the warden's answer is malformed");
+  lease.descriptors = std::move(answer.descriptors);
+  return lease;
+}
+
+WardenClient::Answer WardenClient::ask(wire::Writer message, std::uint64_t nonce, wire::Type expected, std::size_t descriptors) {
+  std::unique_lock lock(mutex_);
+  waiting_.try_emplace(nonce);
+  // Sent under the lock: a full channel (EAGAIN) means that the warden is far behind, which is an error of its own.
+  const bool sent = !lost_ && sys::send_packet(channel_.get(), message.packet());
+  const auto answered = [&] { return lost_ || waiting_[nonce].answer.has_value(); };
+  const bool in_time = sent && answered_.wait_for(lock, kPatience, answered);
+  std::optional<Answer> answer = std::move(waiting_[nonce].answer);
+  waiting_.erase(nonce);
+  if (!in_time || !answer) throw std::runtime_error("the warden does not answer");
+  if (answer->type == wire::Type::kFailed) {
+    wire::Reader reader(answer->payload);
+    throw std::runtime_error(std::string(reader.text()));
+  }
+  if (answer->type != expected || answer->descriptors.size() != descriptors) throw std::runtime_error("the warden's answer is malformed");
+  return std::move(*answer);
+}
+
+void WardenClient::read_answers() {
+  std::byte buffer[sizeof(wire::Header) + wire::kMaxPayload];
+  for (;;) {
+    pollfd fds[] = {{channel_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
+    if (::poll(fds, 2, -1) < 0) continue;
+    if (fds[1].revents != 0) return;
+    sys::Received received = sys::receive_packet(channel_.get(), buffer, wire::kMaxDescriptors);
+    if (received.size < 0 && errno == EAGAIN) continue;
+    const auto message = received.size > 0 ? wire::parse({buffer, static_cast<std::size_t>(received.size)}) : std::nullopt;
+    {
+      const std::lock_guard lock(mutex_);
+      if (!message) {
+        lost_ = true;
+      } else if (const auto found = waiting_.find(message->header.nonce); found != waiting_.end()) {
+        found->second.answer = Answer{message->header.type, std::string(message->payload), std::move(received.descriptors)};
+      }
+    }
+    answered_.notify_all();
+    if (!message) {
+      on_lost_();
+      return;
+    }
+  }
+}
+
+}  // namespace rookery::server

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+#include "sys/unique_fd.h"
+
+namespace rookery::sys {
+
+struct Cloned {
+  pid_t pid = -1;  // 0 in the child
+  UniqueFd pidfd;  // in the parent: readable once the child has ended
+};
+
+// fork() into new namespaces: clone3(2) with `flags` (CLONE_NEW*) and, on cgroup v2, straight into a cgroup
+// (`cgroup` -1: none). The caller must be single-threaded. Throws std::system_error.
+Cloned clone_process(std::uint64_t flags, int cgroup = -1);
+
+// pidfd_send_signal(2); errors (it has ended already) are ignored.
+void signal_process(int pidfd, int signal) noexcept;
+
+}  // namespace rookery::sys

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+#include "util/settings.h"
+
+// What one rookery process finds when another exec's it: descriptors at fixed places, and its role as argv[0] (which is
+// also what ps shows).
+namespace rookery::warden {
+
+constexpr const char* kWardenTitle = "rookery: warden";
+constexpr const char* kServerTitle = "rookery: server";
+
+// The warden's descriptors.
+constexpr int kListenSocket = 3;
+constexpr int kSessionsRoot = 4;   // the directory, with the lock on it
+constexpr int kProgram = 5;        // rookery's own executable
+constexpr int kFirstCgroup = 6;    // rookery's cgroup, one directory a hierarchy
+
+// The server's descriptors.
+constexpr int kServerListenSocket = 3;
+constexpr int kServerWardenChannel = 4;
+
+// "v2" or "v1 N" (N hierarchies): how to read the cgroup descriptors.
+constexpr const char* kCgroupVariable = "ROOKERY_CGROUP";
+
+// Ids in the warden's user namespace Z.
+constexpr uid_t kServerUid = 100;
+constexpr uid_t kFirstSessionUid = 1000;
+
+// How many jails there may be at once: leased, ready ahead of demand, and ending.
+constexpr std::uint32_t slot_count(const util::Settings& settings) { return settings.max_sessions + 2 * settings.pool_size + 16; }
+
+}  // namespace rookery::warden

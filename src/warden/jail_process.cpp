@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "warden/jail_process.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "sys/error.h"
+#include "sys/file.h"
+#include "sys/socket.h"
+#include "warden/handover.h"
+#include "wire/message.h"
+#include "wire/warden_messages.h"
+
+namespace rookery::warden {
+
+namespace {
+
+constexpr uid_t kInnerUid = 1000;
+
+struct Pipe {
+  sys::UniqueFd read, write;
+};
+
+// The read end never blocks the server; the write end is an ordinary blocking one.
+Pipe make_pipe() {
+  int ends[2];
+  sys::check(::pipe2(ends, O_CLOEXEC), "pipe");
+  Pipe pipe{sys::UniqueFd(ends[0]), sys::UniqueFd(ends[1])};
+  sys::check(::fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK), "make a pipe non-blocking");
+  return pipe;
+}
+
+std::string cgroup_name_of(std::uint32_t slot) { return "s-" + std::to_string(slot); }
+
+void send_start(int channel, int interpreter_end) {
+  wire::Writer start(wire::Type::kStartRepl, 0);
+  if (!sys::send_packet(channel, start.packet(), std::span(&interpreter_end, 1))) sys::throw_errno("start an interpreter");
+}
+
+}  // namespace
+
+JailProcess::JailProcess(const JailContext& context, std::uint32_t slot, std::string id)
+    : context_(context),
+      slot_(slot),
+      uid_(kFirstSessionUid + slot),
+      id_(std::move(id)),
+      storage_(context.sessions_root, id_, uid_, *context.settings) {
+  const util::Settings& settings = *context.settings;
+  cgroup_ = context.cgroup->create(cgroup_name_of(slot_));
+  try {
+    cgroup_.set_limits({std::uint64_t{settings.memory_mb} << 20, settings.pids, settings.cpu_millis});
+    start();
+  } catch (...) {
+    remove_cgroup(*context.cgroup, slot_);
+    throw;
+  }
+}
+
+bool JailProcess::remove_cgroup(const sys::Cgroup& parent, std::uint32_t slot) noexcept {
+  return parent.remove(cgroup_name_of(slot));
+}
+
+void JailProcess::start() {
+  auto [warden_end, init_warden_end] = sys::seqpacket_pair();
+  auto [server_end, init_server_end] = sys::seqpacket_pair();
+  auto [repl_end, interpreter_end] = sys::seqpacket_pair();
+  Pipe output = make_pipe();
+  Pipe error = make_pipe();
+  const sys::UniqueFd session_tree = storage_.clone();
+  workspace_ = storage_.open_workspace();
+
+  jail::Entry entry;
+  entry.image = context_.image;
+  entry.filter = context_.filter;
+  entry.limits = {std::uint64_t{context_.settings->fsize_mb} << 20, context_.settings->nofile};
+  entry.nested = context_.nested;
+  entry.uid = context_.nested ? kInnerUid : uid_;
+  entry.session_tree = session_tree.get();
+  entry.warden_channel = init_warden_end.get();
+  entry.server_channel = init_server_end.get();
+  entry.standard_output = output.write.get();
+  entry.standard_error = error.write.get();
+
+  std::uint64_t flags = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
+  if (context_.nested) flags |= CLONE_NEWUSER;
+  started_ = std::chrono::steady_clock::now();
+  state = State::kStarting;
+  process_ = sys::clone_process(flags, cgroup_.clone_directory());
+  if (process_.pid == 0) jail::enter(entry);
+
+  try {
+    if (context_.nested) map_ids();
+    if (!cgroup_.unified()) cgroup_.add(process_.pid);
+    const std::byte go{1};
+    if (!sys::send_packet(warden_end.get(), std::span(&go, 1))) sys::throw_errno("let the jail go on");
+    send_start(warden_end.get(), interpreter_end.get());
+  } catch (...) {
+    kill();
+    ended();
+    throw;
+  }
+  warden_channel_ = std::move(warden_end);
+  init_channel_ = std::move(server_end);
+  repl_channel_ = std::move(repl_end);
+  output_ = std::move(output.read);
+  error_ = std::move(error.read);
+  cpu_usage_ = cgroup_.open_cpu_usage();
+  memory_events_ = cgroup_.open_memory_events();
+  pids_events_ = cgroup_.open_pids_events();
+}
+
+void JailProcess::map_ids() const {
+  const std::string process = "/proc/" + std::to_string(process_.pid);
+  const std::string map = std::to_string(kInnerUid) + " " + std::to_string(uid_) + " 1\n";
+  sys::write_file(process + "/uid_map", map);
+  sys::write_file(process + "/gid_map", map);
+}
+
+void JailProcess::kill() noexcept {
+  // The init is pid 1 of the jail's PID namespace: the kernel ends all of it and waits for that before the init's own
+  // end becomes visible (pid_namespaces(7)).
+  if (process_.pidfd) sys::signal_process(process_.pidfd.get(), SIGKILL);
+}
+
+void JailProcess::ended() noexcept {
+  if (process_.pid > 0) ::waitpid(process_.pid, nullptr, 0);
+  process_ = {};
+  warden_channel_.reset();
+  forget_lease();
+  state = State::kDead;
+}
+
+bool JailProcess::read_warden_channel() {
+  std::byte buffer[sizeof(wire::Header) + wire::kMaxPayload];
+  for (;;) {
+    const sys::Received received = sys::receive_packet(warden_channel_.get(), buffer);
+    if (received.size <= 0) return received.size < 0 && errno == EAGAIN;
+    const auto message = wire::parse({buffer, static_cast<std::size_t>(received.size)});
+    // Everything else is for information; a jail that writes nonsense harms only itself.
+    if (!message || message->header.type != wire::Type::kSetupFailed) continue;
+    failure_ = std::string(message->payload.substr(0, 1024));
+    return false;
+  }
+}
+
+bool JailProcess::read_repl_channel() {
+  std::byte buffer[sizeof(wire::Header) + wire::kMaxPayload];
+  const sys::Received received = sys::receive_packet(repl_channel_.get(), buffer);
+  if (received.size <= 0) return false;
+  const auto message = wire::parse({buffer, static_cast<std::size_t>(received.size)});
+  return message && message->header.type == wire::Type::kReplReady;
+}
+
+std::vector<int> JailProcess::lease_descriptors() const {
+  std::vector<int> fds(wire::kLeaseDescriptorCount);
+  fds[wire::kInitChannel] = init_channel_.get();
+  fds[wire::kReplChannel] = repl_channel_.get();
+  fds[wire::kStdout] = output_.get();
+  fds[wire::kStderr] = error_.get();
+  fds[wire::kWorkspace] = workspace_.get();
+  fds[wire::kCpuUsage] = cpu_usage_.get();
+  fds[wire::kMemoryEvents] = memory_events_.get();
+  fds[wire::kPidsEvents] = pids_events_.get();
+  return fds;
+}
+
+void JailProcess::forget_lease() noexcept {
+  for (sys::UniqueFd* fd : {&init_channel_, &repl_channel_, &output_, &error_, &workspace_, &cpu_usage_, &memory_events_, &pids_events_}) {
+    fd->reset();
+  }
+}
+
+sys::UniqueFd JailProcess::restart_interpreter() {
+  auto [server_end, interpreter_end] = sys::seqpacket_pair();
+  send_start(warden_channel_.get(), interpreter_end.get());
+  return std::move(server_end);
+}
+
+}  // namespace rookery::warden

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "jail/enter.h"
+#include "sys/cgroup.h"
+#include "sys/clone.h"
+#include "util/settings.h"
+#include "warden/session_storage.h"
+
+namespace rookery::warden {
+
+// What every jail of this warden has in common. Outlives them.
+struct JailContext {
+  const util::Settings* settings = nullptr;
+  const jail::Image* image = nullptr;
+  const sys::SeccompFilter* filter = nullptr;
+  const sys::Cgroup* cgroup = nullptr;  // parent of the sessions' cgroups
+  bool nested = true;
+  std::string sessions_root;  // as the warden sees it
+};
+
+// One session on the privileged side: its files, its cgroup and the jail that runs at the moment. The jail can be
+// ended and built anew; the files stay until the object goes.
+class JailProcess {
+ public:
+  enum class State {
+    kStarting,  // until the interpreter says it is ready
+    kReady,     // in the pool
+    kLeased,
+    kDead,  // its init ended; a leased one waits for the server's word
+  };
+
+  // Makes the session's files and cgroup, and starts the jail. Throws std::system_error.
+  JailProcess(const JailContext& context, std::uint32_t slot, std::string id);
+  // Removes the session's files. The jail must have ended. The cgroup is removed by remove_cgroup(), which may have to
+  // be called again while the kernel still holds it.
+  ~JailProcess() = default;
+  JailProcess(const JailProcess&) = delete;
+  JailProcess& operator=(const JailProcess&) = delete;
+
+  // False while the cgroup is still in use; the slot must not be used again until then.
+  static bool remove_cgroup(const sys::Cgroup& parent, std::uint32_t slot) noexcept;
+
+  // Starts a jail on the session's files; the earlier one must have ended. Throws std::system_error.
+  void start();
+  // Sends SIGKILL to everything; the pidfd becomes readable once all of it is dead.
+  void kill() noexcept;
+  // To be called when the pidfd is readable: reaps.
+  void ended() noexcept;
+  // Reads what the jail wrote to the warden. False when it reported a failed set-up (see failure()).
+  bool read_warden_channel();
+  // Whether the interpreter has said that it is ready. False as well when it closed its channel.
+  bool read_repl_channel();
+
+  // The descriptors of a lease, in the order of wire::LeaseDescriptor. They stay this object's until forget_lease().
+  [[nodiscard]] std::vector<int> lease_descriptors() const;
+  // Closes the server's ends, which it has now.
+  void forget_lease() noexcept;
+  // Lets the init start a new interpreter; returns the server's end of its channel.
+  sys::UniqueFd restart_interpreter();
+
+  [[nodiscard]] std::uint32_t slot() const noexcept { return slot_; }
+  [[nodiscard]] const std::string& id() const noexcept { return id_; }
+  [[nodiscard]] int pidfd() const noexcept { return process_.pidfd.get(); }
+  [[nodiscard]] int warden_channel() const noexcept { return warden_channel_.get(); }
+  [[nodiscard]] int repl_channel() const noexcept { return repl_channel_.get(); }
+  [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
+  [[nodiscard]] std::chrono::steady_clock::time_point started() const noexcept { return started_; }
+
+  State state = State::kStarting;
+
+ private:
+  void map_ids() const;
+
+  const JailContext& context_;
+  std::uint32_t slot_;
+  uid_t uid_;
+  std::string id_;
+  SessionStorage storage_;
+  sys::Cgroup cgroup_;
+  sys::Cloned process_;
+  std::chrono::steady_clock::time_point started_;
+  std::string failure_;
+  sys::UniqueFd warden_channel_;
+  // The server's ends, until the lease.
+  sys::UniqueFd init_channel_, repl_channel_, output_, error_, workspace_, cpu_usage_, memory_events_, pids_events_;
+};
+
+}  // namespace rookery::warden

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "warden/launch.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <grp.h>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+
+#include "sys/cgroup.h"
+#include "sys/error.h"
+#include "sys/file.h"
+#include "sys/socket.h"
+#include "warden/handover.h"
+#include "warden/id_range.h"
+#include "warden/leftovers.h"
+#include "warden/listen.h"
+#include "warden/supervise.h"
+
+namespace rookery::warden {
+
+namespace {
+
+// Held for the life of the warden: two servers on one sessions root would remove each other's sessions.
+sys::UniqueFd lock_sessions_root(const std::string& path) {
+  std::error_code failed;
+  std::filesystem::create_directories(path, failed);
+  sys::UniqueFd root(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!root) sys::throw_errno("open the sessions root " + path + " (set SANDBOX_SESSIONS_ROOT to a directory that root can make)");
+  if (::flock(root.get(), LOCK_EX | LOCK_NB) != 0) {
+    throw std::runtime_error("the sessions root " + path + " is in use by another rookery: stop it, or set SANDBOX_SESSIONS_ROOT");
+  }
+  return root;
+}
+
+struct Delegation {
+  sys::CgroupLayout layout;
+  std::string name;
+  sys::Cgroup group;
+  sys::Cgroup self;  // rookery's own processes
+};
+
+// The subtree. On v2 only leaves may hold processes, so this one moves to its leaf "self".
+Delegation delegate_cgroup(const std::string& sessions_root, const IdRange& ids) {
+  Delegation delegation{sys::CgroupLayout::discover(), cgroup_name(sessions_root), {}, {}};
+  remove_left_cgroups(delegation.layout, delegation.name);
+  delegation.group = sys::Cgroup::create_below_own(delegation.layout, delegation.name);
+  delegation.self = delegation.group.create("self");
+  if (delegation.layout.unified()) {
+    delegation.self.add(::getpid());
+    const std::string control = delegation.layout.own_directories().front() + "/cgroup.subtree_control";
+    try {
+      sys::write_file(control, "+memory +pids +cpu");
+    } catch (const std::system_error& error) {
+      throw std::runtime_error("cannot enable the memory, pids and cpu controllers in " + control + " (" + error.code().message() +
+                               "): start rookery as the only process of its cgroup, e.g. `systemd-run --scope -p Delegate=yes`, or "
+                               "as a container's main process with a writable cgroup mount");
+    }
+    delegation.group.enable_controllers();
+  }
+  delegation.group.delegate(ids.first, ids.first);
+  return delegation;
+}
+
+void place(const std::vector<int>& fds) {
+  std::vector<int> moved;
+  for (const int fd : fds) moved.push_back(sys::check(::fcntl(fd, F_DUPFD_CLOEXEC, 64), "move a descriptor"));
+  int to = kListenSocket;
+  for (const int fd : moved) sys::check(::dup2(fd, to++), "dup2");
+  sys::check(::close_range(static_cast<unsigned>(to), ~0u, 0), "close all other descriptors");
+}
+
+// The warden's process until it exec's: after unshare(CLONE_NEWUSER) the memory still belongs to the host's user
+// namespace, and only an exec gives it to Z.
+[[noreturn]] void become_warden(int to_parent, const std::vector<int>& fds) noexcept {
+  try {
+    sys::check(::unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS),
+               "make a user namespace (a process that was only chroot'ed cannot: start from a real root; see also "
+               "/proc/sys/user/max_user_namespaces)");
+    char go = 'u';
+    if (::write(to_parent, &go, 1) != 1 || ::read(to_parent, &go, 1) != 1) ::_exit(70);
+    sys::check(::setresgid(0, 0, 0), "setresgid");
+    sys::check(::setgroups(0, nullptr), "setgroups");
+    sys::check(::setresuid(0, 0, 0), "setresuid");
+    place(fds);
+    sys::check(::prctl(PR_SET_PDEATHSIG, SIGKILL), "set the parent-death signal");
+    char* arguments[] = {const_cast<char*>(kWardenTitle), nullptr};
+    ::fexecve(kProgram, arguments, environ);
+    sys::throw_errno("exec the warden");
+  } catch (const std::exception& error) {
+    ::dprintf(2, "rookery: %s\n", error.what());
+  }
+  ::_exit(1);
+}
+
+void map_ids(pid_t warden, const IdRange& ids) {
+  const std::string map = "0 " + std::to_string(ids.first) + " " + std::to_string(ids.count) + "\n";
+  const std::string process = "/proc/" + std::to_string(warden);
+  sys::write_file(process + "/uid_map", map);
+  sys::write_file(process + "/gid_map", map);
+}
+
+}  // namespace
+
+int launch(const util::Settings& settings) {
+  if (::geteuid() != 0) {
+    throw std::runtime_error("rookery serve has to be started as root: it makes a user namespace with many ids, then gives root up");
+  }
+  const sys::UniqueFd listener = listen_on(settings.listen_host, settings.listen_port);
+  const sys::UniqueFd root = lock_sessions_root(settings.sessions_root);
+  const IdRange ids = choose_id_range(settings.sessions_root);
+  const Delegation delegation = delegate_cgroup(settings.sessions_root, ids);
+  remove_left_sessions(root.get());
+  sys::check(::fchown(root.get(), ids.first, ids.first), "chown the sessions root");
+  sys::check(::fchmod(root.get(), 0700), "chmod the sessions root");
+  const sys::UniqueFd program(sys::check(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC), "open /proc/self/exe"));
+
+  const std::vector<int> groups = delegation.group.descriptors();
+  ::setenv(kCgroupVariable, delegation.layout.unified() ? "v2" : ("v1 " + std::to_string(groups.size())).c_str(), 1);
+  std::vector<int> fds = {listener.get(), root.get(), program.get()};
+  fds.insert(fds.end(), groups.begin(), groups.end());
+
+  auto [here, there] = sys::seqpacket_pair();
+  Supervised supervised;
+  supervised.warden = sys::check(::fork(), "fork");
+  if (supervised.warden == 0) become_warden(there.get(), fds);
+  there.reset();
+  char ready = 0;
+  if (::read(here.get(), &ready, 1) != 1) throw std::runtime_error("the warden could not be started (its error is above)");
+  map_ids(supervised.warden, ids);
+  if (!delegation.layout.unified()) delegation.self.add(supervised.warden);
+  if (::write(here.get(), &ready, 1) != 1) sys::throw_errno("start the warden");
+
+  supervised.uid = ids.first;
+  supervised.cgroup_name = delegation.name;
+  supervised.slots = slot_count(settings);
+  for (const std::string& own : delegation.layout.own_directories()) {
+    supervised.cgroup_parents.emplace_back(sys::check(::open(own.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC), "open " + own));
+    if (!delegation.layout.unified()) continue;
+    for (const std::string& file : {"/" + delegation.name + "/cgroup.subtree_control", std::string("/cgroup.subtree_control"), std::string("/cgroup.procs")}) {
+      supervised.way_back.emplace_back(sys::check(::open((own + file).c_str(), O_WRONLY | O_CLOEXEC), "open " + own + file));
+    }
+  }
+  return supervise(std::move(supervised));
+}
+
+}  // namespace rookery::warden

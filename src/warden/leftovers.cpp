@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "warden/leftovers.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "sys/error.h"
+#include "sys/unique_fd.h"
+
+namespace rookery::warden {
+
+namespace {
+
+std::vector<std::string> names_in(int directory) {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(
+      ::fdopendir(sys::check(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open a directory")), &::closedir);
+  if (!stream) sys::throw_errno("read a directory");
+  while (const dirent* entry = ::readdir(stream.get())) {
+    if (std::strcmp(entry->d_name, ".") != 0 && std::strcmp(entry->d_name, "..") != 0) names.emplace_back(entry->d_name);
+  }
+  return names;
+}
+
+void end_processes_below(const std::filesystem::path& group) {
+  std::vector<sys::UniqueFd> directory;
+  directory.emplace_back(::open(group.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory.front()) return;
+  const bool unified = ::faccessat(directory.front().get(), "cgroup.kill", F_OK, 0) == 0;
+  sys::Cgroup::from_descriptors(unified, std::move(directory)).kill();
+}
+
+}  // namespace
+
+std::string cgroup_name(const std::string& sessions_root) {
+  char name[32];
+  std::snprintf(name, sizeof name, "rookery-%016zx", std::hash<std::string>{}(sessions_root));
+  return name;
+}
+
+void remove_left_cgroups(const sys::CgroupLayout& layout, const std::string& name) {
+  namespace fs = std::filesystem;
+  for (const std::string& own : layout.own_directories()) {
+    const fs::path group = fs::path(own) / name;
+    for (int attempt = 0; attempt < 300; ++attempt) {
+      std::error_code failed;
+      if (!fs::exists(group, failed)) break;
+      for (const auto& child : fs::directory_iterator(group, failed)) {
+        if (!child.is_directory()) continue;
+        end_processes_below(child.path());
+        ::rmdir(child.path().c_str());
+      }
+      end_processes_below(group);
+      if (::rmdir(group.c_str()) == 0) break;
+      const timespec wait{0, 10'000'000};
+      ::nanosleep(&wait, nullptr);
+    }
+  }
+}
+
+void remove_left_sessions(int sessions_root) {
+  for (const std::string& name : names_in(sessions_root)) {
+    if (name.starts_with("sbx_")) remove_tree(sessions_root, name);
+  }
+}
+
+void remove_tree(int directory, const std::string& name) {
+  // A hostile tree may be deeper than there are descriptors or stack: every directory that is found is first moved up
+  // to `directory` under a name of its own, so that nothing is ever more than one level down.
+  std::vector<std::string> pending = {name};
+  unsigned counter = 0;
+  while (!pending.empty()) {
+    const std::string current = pending.back();
+    const sys::UniqueFd opened(::openat(directory, current.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!opened) {
+      if (errno != ENOENT && ::unlinkat(directory, current.c_str(), 0) != 0) sys::throw_errno("remove " + current);
+      pending.pop_back();
+      continue;
+    }
+    ::fchmod(opened.get(), 0700);
+    bool moved = false;
+    for (const std::string& entry : names_in(opened.get())) {
+      if (::unlinkat(opened.get(), entry.c_str(), 0) == 0) continue;
+      if (errno != EISDIR && errno != EPERM) sys::throw_errno("remove a file of " + name);
+      const std::string up = name + ".removing." + std::to_string(counter++);
+      if (::unlinkat(opened.get(), entry.c_str(), AT_REMOVEDIR) == 0) continue;
+      sys::check(::renameat(opened.get(), entry.c_str(), directory, up.c_str()), "move a directory of " + name);
+      pending.push_back(up);
+      moved = true;
+    }
+    if (moved) continue;
+    sys::check(::unlinkat(directory, current.c_str(), AT_REMOVEDIR), "remove " + current);
+    std::erase(pending, current);
+  }
+}
+
+}  // namespace rookery::warden

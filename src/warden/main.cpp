@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Theory of operation.
+//
+//   rookery serve (supervisor)   uid of Z's root, fsuid 0, no capability: waits, then removes the cgroup directories
+//    └─ rookery: warden          uid 0 in Z, all capabilities there, none on the host; one thread, one epoll loop
+//        ├─ rookery: server      uid 100 in Z, an empty root; HTTP
+//        └─ rookery: init …      one per session, pid 1 of its jail, an unused uid
+//
+// The warden talks to the server over one SEQPACKET channel (requests.h) and to each init over another. It never reads
+// a client's bytes. When it ends, the parent-death signal ends the server, and each init sees its channel close.
+
+#include "warden/main.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+
+#include "jail/image.h"
+#include "jail/init_protocol.h"
+#include "sys/clone.h"
+#include "sys/credentials.h"
+#include "sys/error.h"
+#include "sys/file.h"
+#include "sys/mount.h"
+#include "sys/socket.h"
+#include "util/embedded.h"
+#include "warden/handover.h"
+#include "warden/pool.h"
+#include "warden/requests.h"
+
+namespace rookery::warden {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kServerTag = 1;
+constexpr std::uint64_t kServerEndTag = 2;
+constexpr std::uint64_t kSignalTag = 3;
+
+sys::Cgroup inherited_cgroup() {
+  const char* how = std::getenv(kCgroupVariable);
+  if (how == nullptr) throw std::runtime_error("the warden is started by `rookery serve` only");
+  const std::string text = how;
+  std::vector<sys::UniqueFd> directories;
+  const int count = text == "v2" ? 1 : std::atoi(text.c_str() + 2);
+  for (int i = 0; i < count; ++i) directories.emplace_back(kFirstCgroup + i);
+  ::unsetenv(kCgroupVariable);
+  return sys::Cgroup::from_descriptors(text == "v2", std::move(directories));
+}
+
+void own_descriptors() {
+  for (int fd = kListenSocket; fd < kFirstCgroup + 8; ++fd) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+  rlimit files{};
+  sys::check(::getrlimit(RLIMIT_NOFILE, &files), "getrlimit");
+  files.rlim_cur = files.rlim_max;
+  sys::check(::setrlimit(RLIMIT_NOFILE, &files), "setrlimit");
+}
+
+void write_program(const std::string& at, std::string_view content, mode_t mode) {
+  const sys::UniqueFd fd(sys::check(::open(at.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), "create " + at));
+  if (::write(fd.get(), content.data(), content.size()) != static_cast<ssize_t>(content.size())) sys::throw_errno("write " + at);
+  sys::check(::fchmod(fd.get(), mode), "chmod " + at);
+}
+
+// The warden's own root, a tmpfs mounted where the sessions root was: proc/, sessions/ (the host's directory),
+// image/default/ and empty/ (the server's root).
+struct Trees {
+  std::string root;
+  jail::Image image;
+};
+
+Trees build_trees(const util::Settings& settings) {
+  sys::make_private();
+  const sys::UniqueFd sessions = sys::clone_mount(AT_FDCWD, settings.sessions_root, true);
+  Trees trees;
+  trees.root = settings.sessions_root;
+  sys::mount_fs("tmpfs", trees.root, MS_NOSUID, "mode=755,size=64m");
+  for (const char* directory : {"/proc", "/sessions", "/image/default", "/empty"}) fs::create_directories(trees.root + directory);
+  sys::attach(sessions.get(), trees.root + "/sessions");
+  sys::bind("/proc", trees.root + "/proc", true);
+  for (const util::EmbeddedFile& file : util::embedded_files()) {
+    if (!file.name.starts_with("repl/")) continue;
+    const fs::path at = trees.root + "/image/default/opt/rookery/" + std::string(file.name.substr(5));
+    fs::create_directories(at.parent_path());
+    write_program(at, file.content, 0444);
+  }
+  write_program(trees.root + "/image/default" + jail::kInitPath, util::embedded_file("init"), 0711);
+
+  jail::ImageRequest request;
+  request.name = "default";
+  request.root = trees.root + "/image/default";
+  request.python = settings.python;
+  request.filesystem_policy = util::embedded_file("policy/filesystem.json");
+  trees.image = jail::build_image(request);
+  return trees;
+}
+
+struct Server {
+  sys::Cloned process;
+  sys::UniqueFd channel;
+};
+
+// Into namespaces of its own already here: it sees no other process and no mount but its own. It drops the rest itself
+// after its exec (server/main.h), which it needs for its memory to be its own.
+Server start_server() {
+  auto [here, there] = sys::seqpacket_pair();
+  Server server;
+  server.process = sys::clone_process(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC);
+  if (server.process.pid == 0) {
+    const int listener = ::fcntl(kListenSocket, F_DUPFD_CLOEXEC, 64);
+    const int channel = ::fcntl(there.get(), F_DUPFD_CLOEXEC, 64);
+    if (::dup2(listener, kServerListenSocket) < 0 || ::dup2(channel, kServerWardenChannel) < 0) ::_exit(70);
+    const int program = ::fcntl(kProgram, F_DUPFD_CLOEXEC, 64);
+    ::close_range(kServerWardenChannel + 1, static_cast<unsigned>(program) - 1, 0);
+    ::close_range(static_cast<unsigned>(program) + 1, ~0u, 0);
+    sigset_t none;
+    sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    char* arguments[] = {const_cast<char*>(kServerTitle), nullptr};
+    ::fexecve(program, arguments, environ);
+    ::_exit(70);
+  }
+  server.channel = std::move(here);
+  return server;
+}
+
+sys::UniqueFd watch_signals() {
+  sigset_t watched;
+  sigemptyset(&watched);
+  for (const int signal : {SIGTERM, SIGINT, SIGCHLD, SIGHUP}) sigaddset(&watched, signal);
+  sys::check(::sigprocmask(SIG_BLOCK, &watched, nullptr), "block signals");
+  ::signal(SIGPIPE, SIG_IGN);
+  return sys::UniqueFd(sys::check(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd"));
+}
+
+// The loop. Returns the exit status once the server has ended.
+int serve(Poller& poller, Pool& pool, Requests& requests, const Server& server, int signals) {
+  for (;;) {
+    for (const std::uint64_t tag : poller.wait(pool.timeout_ms())) {
+      if (tag == kServerTag) {
+        requests.serve(pool);
+      } else if (tag == kServerEndTag) {
+        int status = 0;
+        ::waitpid(server.process.pid, &status, 0);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
+        std::fprintf(stderr, "rookery: the server ended unexpectedly (%s %d); all sessions are gone\n",
+                     WIFEXITED(status) ? "status" : "signal", WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+        return 1;
+      } else if (tag == kSignalTag) {
+        signalfd_siginfo info;
+        while (::read(signals, &info, sizeof info) == sizeof info) {
+          const auto signal = static_cast<int>(info.ssi_signo);
+          if (signal == SIGTERM || signal == SIGINT) sys::signal_process(server.process.pidfd.get(), SIGTERM);
+        }
+      } else {
+        pool.on_event(tag);
+      }
+    }
+    pool.on_timer();
+  }
+}
+
+void end_all(Poller& poller, Pool& pool, const Server& server) {
+  sys::signal_process(server.process.pidfd.get(), SIGKILL);
+  pool.shut_down();
+  while (!pool.done()) {
+    for (const std::uint64_t tag : poller.wait(pool.timeout_ms() < 0 ? 1000 : pool.timeout_ms())) {
+      if (tag > kSignalTag) pool.on_event(tag);
+    }
+    pool.on_timer();
+  }
+}
+
+// Fail closed: the first jail has to come up before the server accepts anything. Sends the server its start signal.
+void prove_one_jail(Poller& poller, Pool& pool) {
+  pool.refill();
+  while (!pool.had_success()) {
+    if (!pool.last_failure().empty()) throw std::runtime_error("no jail can be built here: " + pool.last_failure());
+    for (const std::uint64_t tag : poller.wait(1000)) {
+      if (tag > kSignalTag) pool.on_event(tag);
+    }
+    pool.on_timer();
+  }
+}
+
+}  // namespace
+
+int warden_main(const util::Settings& settings) {
+  sys::check(::prctl(PR_SET_NAME, "warden"), "name the process");
+  sys::check(::prctl(PR_SET_DUMPABLE, 0), "make the process not dumpable");
+  own_descriptors();
+  const sys::Cgroup cgroup = inherited_cgroup();
+  const sys::UniqueFd signals = watch_signals();
+  Trees trees = build_trees(settings);
+  const sys::SeccompFilter filter = sys::SeccompFilter::compile(util::embedded_file("policy/seccomp/session.json"));
+  Server server = start_server();
+  const std::string below = trees.root;
+  sys::enter_root(trees.root);
+  trees.image.root.erase(0, below.size());
+
+  JailContext context;
+  context.settings = &settings;
+  context.image = &trees.image;
+  context.filter = &filter;
+  context.cgroup = &cgroup;
+  context.nested = settings.jail_userns != util::JailUserns::kFlat;
+  context.sessions_root = "/sessions";
+  Poller poller;
+  Requests requests(std::move(server.channel));
+  Pool pool(context, poller, requests);
+  poller.add(signals.get(), kSignalTag);
+  poller.add(server.process.pidfd.get(), kServerEndTag);
+  int status = 1;
+  try {
+    prove_one_jail(poller, pool);
+    const std::byte go{1};
+    if (!sys::send_packet(requests.channel(), std::span(&go, 1))) sys::throw_errno("start the server");
+    poller.add(requests.channel(), kServerTag);
+    status = serve(poller, pool, requests, server, signals.get());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rookery: %s\n", error.what());
+  }
+  end_all(poller, pool, server);
+  return status;
+}
+
+}  // namespace rookery::warden

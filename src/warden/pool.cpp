@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "warden/pool.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "util/random.h"
+#include "warden/handover.h"
+
+namespace rookery::warden {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint32_t kBuildsAtOnce = 4;
+constexpr auto kStartDeadline = std::chrono::seconds(30);
+constexpr int kRetryMs = 20;  // for cgroups that the kernel still holds
+
+enum class Event : std::uint64_t { kEnded = 0, kWardenChannel = 1, kReplChannel = 2 };
+constexpr std::uint64_t kTagBase = 1u << 16;
+
+std::uint64_t tag(std::uint32_t slot, Event event) { return kTagBase + slot * 4u + static_cast<std::uint64_t>(event); }
+
+}  // namespace
+
+Pool::Pool(const JailContext& context, Poller& poller, Answers& answers)
+    : context_(context), poller_(poller), answers_(answers), slots_(slot_count(*context.settings)), node_(util::random_hex(4)) {
+  for (auto slot = static_cast<std::uint32_t>(slots_.size()); slot-- > 0;) free_.push_back(slot);
+}
+
+void Pool::lease(std::uint64_t nonce) {
+  waiting_.push_back(nonce);
+  serve_waiting();
+  refill();
+}
+
+void Pool::rebuild(std::uint64_t nonce, std::uint32_t slot) {
+  Slot& entry = slots_[slot];
+  entry.pending = Request{nonce, wire::Type::kKilled};
+  if (entry.jail->state == JailProcess::State::kDead) {
+    build(slot);
+  } else {
+    entry.jail->kill();
+  }
+}
+
+void Pool::release(std::uint64_t nonce, std::uint32_t slot) {
+  Slot& entry = slots_[slot];
+  // A rebuild that is under way loses against the release of the session.
+  if (entry.pending) answers_.failed(entry.pending->nonce, "the session was released");
+  entry.pending = Request{nonce, wire::Type::kReleased};
+  if (entry.jail->state == JailProcess::State::kDead) {
+    drop(slot);
+  } else {
+    entry.jail->kill();
+  }
+}
+
+JailProcess* Pool::leased(std::uint32_t slot) noexcept {
+  return slot < slots_.size() && slots_[slot].leased ? slots_[slot].jail.get() : nullptr;
+}
+
+void Pool::refill() {
+  if (shutting_down_) return;
+  const auto wanted = [&] { return context_.settings->pool_size + static_cast<std::uint32_t>(waiting_.size()); };
+  while (starting_ < kBuildsAtOnce && ready() + starting_ < wanted() && !free_.empty() && failures_in_a_row_ < 3) {
+    const std::uint32_t slot = free_.back();
+    free_.pop_back();
+    ++count_;
+    build(slot);
+  }
+  if (waiting_.empty() || starting_ > 0) return;
+  // Nothing is on its way: either every slot is taken or jails cannot be built at the moment.
+  const std::string why = free_.empty() ? "every jail is in use" : last_failure_;
+  while (!waiting_.empty()) {
+    answers_.failed(waiting_.front(), why);
+    waiting_.pop_front();
+  }
+  failures_in_a_row_ = 0;
+}
+
+void Pool::build(std::uint32_t index) {
+  Slot& slot = slots_[index];
+  ++starting_;
+  try {
+    if (slot.jail) {
+      slot.jail->start();
+    } else {
+      slot.jail = std::make_unique<JailProcess>(context_, index, "sbx_" + node_ + util::random_hex(32));
+    }
+    watch(*slot.jail);
+  } catch (const std::exception& error) {
+    fail_start(index, error.what());
+  }
+}
+
+void Pool::watch(JailProcess& jail) {
+  poller_.add(jail.pidfd(), tag(jail.slot(), Event::kEnded));
+  poller_.add(jail.warden_channel(), tag(jail.slot(), Event::kWardenChannel));
+  poller_.add(jail.repl_channel(), tag(jail.slot(), Event::kReplChannel));
+}
+
+void Pool::on_event(std::uint64_t event_tag) {
+  const auto index = static_cast<std::uint32_t>((event_tag - kTagBase) / 4);
+  const auto event = static_cast<Event>((event_tag - kTagBase) % 4);
+  if (index >= slots_.size() || !slots_[index].jail) return;
+  Slot& slot = slots_[index];
+  JailProcess& jail = *slot.jail;
+  if (jail.state == JailProcess::State::kDead) return;  // an event of the same round, for what has ended meanwhile
+  switch (event) {
+    case Event::kEnded:
+      on_end(index);
+      break;
+    case Event::kWardenChannel:
+      if (!jail.read_warden_channel()) {
+        poller_.remove(jail.warden_channel());
+        jail.kill();
+      }
+      break;
+    case Event::kReplChannel:
+      poller_.remove(jail.repl_channel());
+      if (jail.state != JailProcess::State::kStarting) break;
+      if (jail.read_repl_channel()) {
+        on_ready(slot);
+      } else {
+        jail.kill();
+      }
+      break;
+  }
+}
+
+void Pool::on_ready(Slot& slot) {
+  --starting_;
+  failures_in_a_row_ = 0;
+  had_success_ = true;
+  if (slot.leased) {
+    slot.jail->state = JailProcess::State::kLeased;
+    if (slot.pending) answers_.leased(slot.pending->nonce, wire::Type::kKilled, *slot.jail);
+    slot.pending.reset();
+    slot.jail->forget_lease();
+  } else {
+    slot.jail->state = JailProcess::State::kReady;
+    ready_.push_back(slot.jail->slot());
+    serve_waiting();
+  }
+  refill();
+}
+
+void Pool::serve_waiting() {
+  while (!waiting_.empty() && !ready_.empty()) {
+    Slot& slot = slots_[ready_.front()];
+    ready_.pop_front();
+    slot.leased = true;
+    slot.jail->state = JailProcess::State::kLeased;
+    answers_.leased(waiting_.front(), wire::Type::kLeased, *slot.jail);
+    waiting_.pop_front();
+    slot.jail->forget_lease();
+  }
+}
+
+void Pool::on_end(std::uint32_t index) {
+  Slot& slot = slots_[index];
+  const JailProcess::State state = slot.jail->state;
+  if (state == JailProcess::State::kStarting) {
+    slot.jail->read_warden_channel();
+    const std::string why = slot.jail->failure();
+    slot.jail->ended();
+    fail_start(index, why.empty() ? "the jail ended while it was set up" : why);
+    return;
+  }
+  slot.jail->ended();
+  if (state == JailProcess::State::kReady) {
+    std::erase(ready_, index);
+    drop(index);
+    refill();
+  } else if (!slot.pending) {
+    answers_.answer(0, wire::Type::kJailDied, index);
+  } else if (slot.pending->type == wire::Type::kReleased) {
+    drop(index);
+  } else {
+    build(index);
+  }
+}
+
+void Pool::fail_start(std::uint32_t index, const std::string& why) {
+  Slot& slot = slots_[index];
+  --starting_;
+  ++failures_in_a_row_;
+  last_failure_ = why;
+  if (!shutting_down_ && !(slot.pending && slot.pending->type == wire::Type::kReleased)) std::fprintf(stderr, "rookery: a jail could not be set up: %s\n", why.c_str());
+  if (!slot.leased || (slot.pending && slot.pending->type == wire::Type::kReleased)) {
+    drop(index);
+  } else if (slot.pending) {
+    answers_.failed(slot.pending->nonce, why);
+    slot.pending.reset();
+  }
+  refill();
+}
+
+void Pool::drop(std::uint32_t index) noexcept {
+  Slot& slot = slots_[index];
+  const bool answer = slot.pending && slot.pending->type == wire::Type::kReleased;
+  const std::uint64_t nonce = answer ? slot.pending->nonce : 0;
+  slot = {};
+  --count_;
+  if (JailProcess::remove_cgroup(*context_.cgroup, index)) {
+    free_.push_back(index);
+  } else {
+    stale_cgroups_.push_back(index);
+  }
+  if (answer && nonce != 0) answers_.answer(nonce, wire::Type::kReleased, index);
+}
+
+void Pool::shut_down() noexcept {
+  shutting_down_ = true;
+  for (std::uint32_t index = 0; index < slots_.size(); ++index) {
+    Slot& slot = slots_[index];
+    if (!slot.jail) continue;
+    slot.pending = Request{0, wire::Type::kReleased};
+    if (slot.jail->state == JailProcess::State::kDead) {
+      drop(index);
+    } else {
+      slot.jail->kill();
+    }
+  }
+  ready_.clear();
+}
+
+int Pool::timeout_ms() const {
+  if (!stale_cgroups_.empty()) return kRetryMs;
+  return starting_ > 0 ? 1000 : -1;
+}
+
+void Pool::on_timer() {
+  std::erase_if(stale_cgroups_, [&](std::uint32_t slot) {
+    if (!JailProcess::remove_cgroup(*context_.cgroup, slot)) return false;
+    free_.push_back(slot);
+    return true;
+  });
+  if (starting_ == 0) return;
+  for (Slot& slot : slots_) {
+    if (slot.jail && slot.jail->state == JailProcess::State::kStarting && Clock::now() - slot.jail->started() > kStartDeadline) {
+      slot.jail->kill();
+    }
+  }
+}
+
+}  // namespace rookery::warden

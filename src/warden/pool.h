@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "warden/jail_process.h"
+#include "warden/poller.h"
+#include "wire/message.h"
+
+namespace rookery::warden {
+
+// All jails of the warden, by slot: built ahead of demand, leased, ended. Never waits for a jail; everything that
+// takes time is an event of the poller. Answers go through `Answers`, in whatever order they become due.
+class Pool {
+ public:
+  class Answers {
+   public:
+    virtual ~Answers() = default;
+    virtual void leased(std::uint64_t nonce, wire::Type type, const JailProcess& jail) = 0;
+    virtual void answer(std::uint64_t nonce, wire::Type type, std::uint32_t slot) = 0;
+    virtual void failed(std::uint64_t nonce, const std::string& why) = 0;
+  };
+
+  Pool(const JailContext& context, Poller& poller, Answers& answers);
+
+  // Requests of the server. Each is answered once, with its nonce.
+  void lease(std::uint64_t nonce);
+  void rebuild(std::uint64_t nonce, std::uint32_t slot);  // ends the jail and builds it anew on the same files
+  void release(std::uint64_t nonce, std::uint32_t slot);
+  [[nodiscard]] JailProcess* leased(std::uint32_t slot) noexcept;  // nullptr unless it is leased
+
+  // Builds ahead what is missing.
+  void refill();
+  // Ends all jails; done() once none is left.
+  void shut_down() noexcept;
+  [[nodiscard]] bool done() const noexcept { return count_ == 0 && stale_cgroups_.empty(); }
+
+  // An event whose tag is one of tag().
+  void on_event(std::uint64_t tag);
+  // Milliseconds until on_timer() wants to be called; -1: no need.
+  [[nodiscard]] int timeout_ms() const;
+  void on_timer();
+
+  [[nodiscard]] std::uint32_t ready() const noexcept { return static_cast<std::uint32_t>(ready_.size()); }
+  [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
+  [[nodiscard]] const std::string& last_failure() const noexcept { return last_failure_; }
+  [[nodiscard]] bool had_success() const noexcept { return had_success_; }
+
+ private:
+  struct Request {
+    std::uint64_t nonce;
+    wire::Type type;
+  };
+  struct Slot {
+    std::unique_ptr<JailProcess> jail;
+    std::optional<Request> pending;  // a rebuild or release that waits for the jail's end, or a rebuild for its start
+    bool leased = false;
+  };
+
+  void build(std::uint32_t slot);
+  void watch(JailProcess& jail);
+  void on_ready(Slot& slot);
+  void on_end(std::uint32_t index);
+  void fail_start(std::uint32_t index, const std::string& why);
+  void drop(std::uint32_t index) noexcept;
+  void serve_waiting();
+
+  const JailContext& context_;
+  Poller& poller_;
+  Answers& answers_;
+  std::vector<Slot> slots_;
+  std::vector<std::uint32_t> free_;
+  std::deque<std::uint32_t> ready_;
+  std::deque<std::uint64_t> waiting_;  // leases
+  std::vector<std::uint32_t> stale_cgroups_;
+  std::uint32_t count_ = 0;
+  std::uint32_t starting_ = 0;
+  std::uint32_t failures_in_a_row_ = 0;
+  bool had_success_ = false;
+  bool shutting_down_ = false;
+  std::string node_;
+  std::string last_failure_;
+};
+
+}  // namespace rookery::warden

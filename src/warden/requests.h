@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sys/unique_fd.h"
+#include "warden/pool.h"
+
+namespace rookery::warden {
+
+// The server's side of the warden: a closed table of requests (wire/warden_messages.h). The server is assumed to be
+// compromised one day; a request that is unknown, malformed or not allowed for the session's state ends the server
+// process, and with it everything.
+class Requests : public Pool::Answers {
+ public:
+  explicit Requests(sys::UniqueFd channel) : channel_(std::move(channel)) {}
+
+  [[nodiscard]] int channel() const noexcept { return channel_.get(); }
+
+  // Serves what has arrived. Throws std::runtime_error for a violation or when the server closed the channel.
+  void serve(Pool& pool);
+
+  void leased(std::uint64_t nonce, wire::Type type, const JailProcess& jail) override;
+  void answer(std::uint64_t nonce, wire::Type type, std::uint32_t slot) override;
+  void failed(std::uint64_t nonce, const std::string& why) override;
+
+ private:
+  void send(wire::Writer& message, std::span<const int> descriptors = {});
+
+  sys::UniqueFd channel_;
+};
+
+}  // namespace rookery::warden

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "warden/supervise.h"
+
+#include <fcntl.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <sys/fsuid.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <ctime>
+#include <stdexcept>
+
+#include "sys/credentials.h"
+#include "sys/error.h"
+#include "util/embedded.h"
+#include "sys/seccomp.h"
+
+namespace rookery::warden {
+
+namespace {
+
+void give_up_root(uid_t uid) {
+  sys::take_ids(uid, uid);
+  ::setfsuid(0);
+  sys::keep_only_capabilities({});
+  sys::set_no_new_privileges();
+  sys::verify_dropped({});
+  const sys::SeccompFilter filter = sys::SeccompFilter::compile(util::embedded_file("policy/seccomp/supervisor.json"));
+  if (const int error = filter.load(); error != 0) {
+    errno = error;
+    sys::throw_errno("load the supervisor's seccomp filter");
+  }
+}
+
+// Removes rookery's cgroup below one directory. False while something of it is still in use.
+bool remove_cgroup(int parent, const Supervised& supervised) noexcept {
+  const std::string& name = supervised.cgroup_name;
+  ::unlinkat(parent, (name + "/self").c_str(), AT_REMOVEDIR);
+  if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) return true;
+  // A warden that was killed leaves its sessions' cgroups, empty by now.
+  for (std::uint32_t slot = 0; slot < supervised.slots; ++slot) {
+    ::unlinkat(parent, (name + "/s-" + std::to_string(slot)).c_str(), AT_REMOVEDIR);
+  }
+  return false;
+}
+
+// Controllers off from the bottom up, then out: only then may the parent hold a process again (cgroup-v2.rst).
+void leave_cgroup(const Supervised& supervised) noexcept {
+  if (supervised.way_back.size() != 3) return;
+  static constexpr std::string_view kOff = "-memory -pids -cpu";
+  for (int i = 0; i < 2; ++i) {
+    if (::write(supervised.way_back[static_cast<std::size_t>(i)].get(), kOff.data(), kOff.size()) < 0) return;
+  }
+  [[maybe_unused]] const ssize_t written = ::write(supervised.way_back[2].get(), "0", 1);
+}
+
+void clear_cgroups(const Supervised& supervised) noexcept {
+  // The kernel empties a cgroup a moment after the last process of it has ended.
+  for (int attempt = 0; attempt < 200; ++attempt) {
+    leave_cgroup(supervised);
+    bool gone = true;
+    for (const sys::UniqueFd& parent : supervised.cgroup_parents) gone &= remove_cgroup(parent.get(), supervised);
+    if (gone) return;
+    const timespec wait{0, 10'000'000};
+    ::nanosleep(&wait, nullptr);
+  }
+}
+
+}  // namespace
+
+int supervise(Supervised supervised) {
+  sigset_t watched;
+  sigemptyset(&watched);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) sigaddset(&watched, signal);
+  sys::check(::sigprocmask(SIG_BLOCK, &watched, nullptr), "block signals");
+  give_up_root(supervised.uid);
+
+  int status = 0;
+  for (bool ended = false; !ended;) {
+    int signal = 0;
+    if (::sigwait(&watched, &signal) != 0) continue;
+    if (signal != SIGCHLD) {
+      ::kill(supervised.warden, signal == SIGHUP ? SIGHUP : SIGTERM);
+      continue;
+    }
+    int child_status = 0;
+    for (pid_t pid; (pid = ::waitpid(-1, &child_status, WNOHANG)) > 0;) {
+      if (pid != supervised.warden) continue;
+      ended = true;
+      status = child_status;
+    }
+  }
+  clear_cgroups(supervised);
+  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  std::fprintf(stderr, "rookery: the warden was ended by signal %d; all sessions are gone\n", WTERMSIG(status));
+  return 128 + WTERMSIG(status);
+}
+
+}  // namespace rookery::warden

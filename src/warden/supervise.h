@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sys/unique_fd.h"
+
+namespace rookery::warden {
+
+struct Supervised {
+  pid_t warden = -1;
+  uid_t uid = 0;  // of Z's root: what the supervisor becomes, so that it may signal the warden
+  std::vector<sys::UniqueFd> cgroup_parents;  // the directories that hold rookery's cgroup
+  // v2, where the supervisor itself is in the cgroup that it removes: cgroup.subtree_control of that cgroup and of its
+  // parent, and the parent's cgroup.procs, open for writing.
+  std::vector<sys::UniqueFd> way_back;
+  std::string cgroup_name;
+  std::uint32_t slots = 0;  // sessions' cgroups are named s-0 … s-(slots - 1)
+};
+
+// The rest of `rookery serve`'s life. Gives up every capability and all ids but one: its fsuid stays 0, because only
+// root may remove a directory from the cgroup that rookery was started in. Its seccomp filter leaves it nothing to use
+// that for but removing empty directories by descriptor. Passes SIGTERM and SIGINT on to the warden, reaps
+// (it may be pid 1 of a container), and when the warden has ended removes rookery's cgroup.
+// Returns the warden's exit status, or 128 + signal.
+int supervise(Supervised supervised);
+
+}  // namespace rookery::warden

@@ -19,9 +19,10 @@ namespace rookery::server::http {
 
 namespace {
 
-constexpr Milliseconds kLeaveTime{2'000};
+constexpr Milliseconds kLeaveTime{5'000};
 constexpr Milliseconds kAcceptPause{100};
-constexpr std::size_t kMaxDiscard = 4 * 1024 * 1024;
+// A client in the middle of an upload reads our refusal only when it has sent what it wanted to.
+constexpr std::size_t kMaxDiscard = 256 * 1024 * 1024;
 constexpr int kAcceptBatch = 64;
 // Event data: a connection's descriptor and generation, so that an event of a connection that was closed
 // meanwhile is not taken for one of its successor. Generations start at 1, which keeps these two apart.
@@ -286,8 +287,9 @@ void Poller::refuse(Holder connection, int status, std::string_view detail) {
 }
 
 void Poller::discard(Connection& connection) {
-  std::array<char, 16 * 1024> scratch;
-  const ssize_t size = ::recv(connection.fd(), scratch.data(), scratch.size(), MSG_DONTWAIT);
+  std::array<char, 64 * 1024> scratch;
+  // MSG_TRUNC: TCP drops the bytes without copying them (tcp(7)).
+  const ssize_t size = ::recv(connection.fd(), scratch.data(), scratch.size(), MSG_DONTWAIT | MSG_TRUNC);
   const bool waiting = size < 0 && (errno == EAGAIN || errno == EINTR);
   if (size > 0) connection.discarded_ += static_cast<std::size_t>(size);
   if ((size > 0 || waiting) && connection.discarded_ <= kMaxDiscard) return arm(connection, EPOLL_CTL_MOD);

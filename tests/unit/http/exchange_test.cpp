@@ -142,6 +142,21 @@ TEST_CASE("a body over the limit is refused when declared and when it comes") {
   CHECK(client.closes());
 }
 
+TEST_CASE("a refusal survives the upload that it refuses") {
+  Limits limits;
+  limits.max_upload_body = 1000;
+  TestServer server(limits);
+  const std::string piece(1 << 20, 'x');
+  for (const char* framing : {"Content-Length: 33554432\r\n", "Origin: https://evil\r\nContent-Length: 33554432\r\n"}) {
+    Client client(server);
+    client.send("POST /sessions/s/files HTTP/1.1\r\nHost: a\r\n" + std::string(framing) + "\r\n");
+    for (int i = 0; i < 32; ++i) client.send(piece);
+    const int answer = status(client.response());
+    CHECK((answer == 413 || answer == 403));
+    CHECK(client.closes());
+  }
+}
+
 TEST_CASE("Expect: 100-continue (H28)") {
   TestServer server;
   Client client(server);

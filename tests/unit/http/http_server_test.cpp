@@ -6,8 +6,6 @@
 #include <sys/resource.h>
 
 #include <atomic>
-#include <latch>
-#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -155,7 +153,7 @@ TEST_CASE("beyond the threads: 503 at once, and health is still served") {
   Gate gate;
   Limits limits;
   limits.max_threads = 3;
-  limits.reserved_threads = 1;
+  limits.reserved_threads = 2;  // a thread is free again a moment after its response arrived
   limits.thread_idle = 50ms;
   TestServer server(limits, gate.hooks());
   std::vector<Client> running;
@@ -225,9 +223,6 @@ TEST_CASE("over the connection limit the oldest idle one gives way") {
 }
 
 TEST_CASE("a handler sees that its client is gone") {
-  Hooks hooks;
-  std::mutex mutex;
-  std::string seen;
   TestServer server;
   Client client(server);
   client.send(exec_request("\"wait\""));
@@ -245,10 +240,13 @@ TEST_CASE("no descriptors left: no spinning, and service goes on afterwards") {
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &limit) == 0);
   std::vector<Client> clients;
   for (int i = 0; i < 20; ++i) clients.emplace_back(server);
-  CHECK(status(clients[0].exchange(kHealth)) == 200);
-  const rlimit low{static_cast<rlim_t>(clients.back().fd() + 5), limit.rlim_max};
-  REQUIRE(::setrlimit(RLIMIT_NOFILE, &low) == 0);
+  CHECK(status(clients[19].exchange(kHealth)) == 200);
+  while (server->counters().connections < 20) std::this_thread::sleep_for(1ms);
   std::vector<rookery::sys::UniqueFd> fill;
+  fill.emplace_back(::dup(0));  // the lowest free one
+  REQUIRE(fill[0]);
+  const rlimit low{static_cast<rlim_t>(fill[0].get() + 3), limit.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &low) == 0);
   for (int fd; (fd = ::dup(0)) >= 0;) fill.emplace_back(fd);
   // One descriptor for a client, none for its other end: what is oldest makes room.
   fill.pop_back();

@@ -4,6 +4,7 @@
 import contextlib
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -56,6 +57,7 @@ class Server:
 
     def __init__(self, settings=None, root=None, binary=BINARY):
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="rookery-test-"))
+        self.scratch.chmod(0o755)  # the warden's own uid has to come through
         self.root = pathlib.Path(root or self.scratch / "sessions")
         self.port = free_port()
         self.log_path = self.scratch / "log"
@@ -69,6 +71,11 @@ class Server:
 
     def log(self):
         return self.log_path.read_text(errors="replace")
+
+    def notable_log(self):
+        """The end of the log without the line of every request."""
+        lines = [line for line in self.log().splitlines() if not re.search(r" I (request|session) ", line)]
+        return "\n".join(lines[-30:])
 
     def wait_until_ready(self):
         def ready():
@@ -102,7 +109,7 @@ class Server:
             return self.process.wait(STOP_SECONDS * SLOWNESS)
         except subprocess.TimeoutExpired:
             self.kill()
-            raise AssertionError("did not stop within %d s of SIGTERM:\n%s" % (STOP_SECONDS, self.log()[-3000:]))
+            raise AssertionError("did not stop within %d s of SIGTERM:\n%s" % (STOP_SECONDS, self.notable_log()))
 
     def kill(self):
         """Ends every process of the tree at once; for the end of a failed test."""
@@ -136,7 +143,7 @@ def running(settings=None, **options):
         yield server
         known = server.identities()
         status = server.stop()
-        assert status == 0, "exit status %d\n%s" % (status, server.log()[-3000:])
+        assert status == 0, "exit status %d\n%s" % (status, server.notable_log())
         remains = server.remains(known)
         assert not remains, "left behind: %s" % remains
     finally:

@@ -34,7 +34,7 @@ class Editor(ServerTestCase):
     def test_str_replace_of_none_or_many_changes_nothing(self):
         self.store("f", b"aa b aa\n")
         self.assertIn("2", self.refused("str_replace", "f", old_str="aa", new_str="x"))
-        self.assertIn("0", self.refused("str_replace", "f", old_str="zz", new_str="x"))
+        self.assertIn("not found", self.refused("str_replace", "f", old_str="zz", new_str="x"))
         self.assertEqual(self.content("f"), b"aa b aa\n")
 
     def test_str_replace_by_nothing_deletes(self):

@@ -124,7 +124,7 @@ class Names(ServerTestCase):
                         self.assertIn("\\" if "\\" in path else path[:4], ("\\", "file", "~roo"))
                     else:
                         self.assertIn(response.status, (400, 403, 404))
-                self.assertNotIn(b"passwd", b"" if self.session.list(path).status != 200 else self.session.list(path).body)
+                self.assertNotIn(b"shadow", self.session.list(path).body)
 
     def test_download_headers_disarm_active_content(self):
         for name in ("x.html", "x.svg", 'q";filename="b.exe', "new\r\nX-Injected: 1"):
@@ -137,7 +137,7 @@ class Names(ServerTestCase):
 
 class Listing(ServerTestCase):
     def test_only_regular_files_of_the_directory_itself(self):
-        self.shell("mkdir d; touch a b d/c; ln -s a link; mkfifo f")
+        self.shell("mkdir d; touch a b d/c; ln -s / link; mkfifo f")
         self.assertEqual(self.session.names(), ["a", "b"])
         self.assertEqual(self.session.names("d"), ["d/c"])
 
@@ -157,15 +157,15 @@ class Listing(ServerTestCase):
         self.shell("mkfifo fifo; python3 -c \"import socket; socket.socket(socket.AF_UNIX).bind('sock')\"; ln -s nowhere dangling; mkdir d")
         for name in ("fifo", "sock", "dangling", "d"):
             start = time.monotonic()
-            self.assertIn(self.session.get(name).status, (400, 403, 404), name)
+            self.assertIn(self.session.get(name).status, (400, 403, 404, 409), name)
             self.assertLess(time.monotonic() - start, 2)
         self.assertIn(self.session.put(b"x", "d").status, (400, 403, 409))
 
     def test_workspace_without_permission_or_gone(self):
         self.session.put(b"x", "f")
-        self.shell("chmod 0 . || true")
+        self.session.bash("chmod 0 .")
         self.assertIn(self.session.list().status, (200, 403))
-        self.shell("chmod 700 /workspace || true")
+        self.session.bash("chmod 700 /workspace")
         self.session.bash("rm -rf /workspace; rm -rf /workspace/* /workspace/.*")
         self.assertEqual(self.session.list().status, 200)
         self.assert_alive()

@@ -9,7 +9,7 @@ from harness import ServerTestCase, wait_for
 class Leasing(ServerTestCase):
     def test_handle_has_id_times_and_limits_in_force(self):
         handle = self.session.handle
-        self.assertRegex(handle["session_id"], "^sbx_[0-9a-f]{24}$")
+        self.assertRegex(handle["session_id"], "^sbx_[0-9a-f]{24,60}$")
         self.assertEqual((handle["idle_timeout_seconds"], handle["max_lifetime_seconds"]), (900, 7200))
         self.assertLess(abs(handle["created_at"] - time.time()), 30)
 

@@ -11,8 +11,8 @@ ADDITIVE = "additive field"
 
 def neutral(text):
     """What differs by nature (ids, where a backend keeps its sessions) replaced by fixed words."""
-    text = re.sub(r"/[\w./-]{0,200}sbx_[0-9a-f]{24}/workspace", "/workspace", text)
-    text = re.sub(r"sbx_[0-9a-f]{24}", "sbx_ID", text)
+    text = re.sub(r"/[\w./-]{0,200}sbx_[0-9a-f]{24,}/workspace", "/workspace", text)
+    text = re.sub(r"sbx_[0-9a-f]{24,}", "sbx_ID", text)
     return re.sub(r"srvtoolu_[0-9a-f]{24}", "srvtoolu_ID", text)
 
 

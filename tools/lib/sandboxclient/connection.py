@@ -65,6 +65,9 @@ class Connection:
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = b""
 
+    def __del__(self):
+        self.close()
+
     def close(self):
         if self.sock is not None:
             self.sock.close()
@@ -81,11 +84,18 @@ class Connection:
         length = None if body is None and method in ("GET", "DELETE", "HEAD") else len(body or b"")
         head = self.head(method, target, length, headers)
         if body is not None and len(body) > 65536:
-            self.sock.sendall(head)
-            self.sock.sendall(body)
+            self.send_long(head, body)
         else:
             self.sock.sendall(head + (body or b""))
         return self.read_response(method)
+
+    def send_long(self, head, body):
+        """Sends until the peer, which may refuse early, stops reading; its answer is read afterwards."""
+        try:
+            self.sock.sendall(head)
+            self.sock.sendall(body)
+        except (BrokenPipeError, ConnectionResetError):
+            pass
 
     def ensure_open(self):
         if self.sock is not None and select.select([self.sock], [], [], 0)[0]:

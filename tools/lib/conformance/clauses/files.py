@@ -96,7 +96,7 @@ def get_refused(sandbox):
         status(session.get("dangling"), 403, 404)
         shapes.error(status(sandbox.request("GET", session.target + "/files"), 422))
         for bad in ("", "x\0y", "a" * 5000, "/".join(["x"] * 3000)):
-            shapes.error(status(session.get(bad), 400, 403, 404, 422))
+            shapes.error(status(session.get(bad), 400, 403, 404, 414, 422))
 
 
 @clause("GetFile", "a path is decoded exactly once")

@@ -8,18 +8,17 @@
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <stdexcept>
 
+#include "jail/confine.h"
 #include "jail/init_protocol.h"
 #include "sys/credentials.h"
 #include "sys/error.h"
 #include "sys/file.h"
-#include "sys/landlock.h"
 #include "sys/mount.h"
 #include "sys/socket.h"
 #include "wire/message.h"
@@ -91,25 +90,6 @@ void mount_everything(const Entry& entry) {
   sys::check(::chdir("/workspace"), "chdir /workspace");
 }
 
-void limit(__rlimit_resource resource, rlim_t value) {
-  const rlimit both{value, value};
-  sys::check(::setrlimit(resource, &both), "setrlimit");
-}
-
-void apply_limits(const Limits& limits) {
-  limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_FSIZE, limits.file_size);
-  limit(RLIMIT_MEMLOCK, 8u << 20);
-  limit(RLIMIT_MSGQUEUE, 819200);
-  limit(RLIMIT_NICE, 0);
-  limit(RLIMIT_NOFILE, limits.open_files + kReservedDescriptors);
-  limit(RLIMIT_NPROC, 4096);
-  limit(RLIMIT_RTPRIO, 0);
-  limit(RLIMIT_SIGPENDING, 4096);
-  const rlimit stack{8u << 20, 64u << 20};
-  sys::check(::setrlimit(RLIMIT_STACK, &stack), "setrlimit");
-}
-
 void reset_signals() {
   for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
   sigset_t none;
@@ -148,23 +128,6 @@ void report(const char* what) noexcept {
 
 }  // namespace
 
-void confine(const Entry& entry) {
-  apply_limits(entry.limits);
-  sys::keep_only_capabilities({});
-  sys::set_no_new_privileges();
-  // Cleared by every change of ids, so it is set after them: whoever made the jail takes it along when it dies.
-  sys::check(::prctl(PR_SET_PDEATHSIG, SIGKILL), "set the parent-death signal");
-  sys::landlock_confine({.readable = {"/"},
-                         .devices = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/pts", "/proc"},
-                         .writable = {"/workspace", "/tmp", "/dev/shm"}});
-  sys::verify_dropped({});
-  if (const int error = entry.filter->load(); error != 0) {
-    errno = error;
-    sys::throw_errno("load the seccomp filter");
-  }
-  if (::unshare(CLONE_NEWUSER) == 0 || errno != EPERM) throw std::logic_error("the seccomp filter is not in force");
-}
-
 void enter(const Entry& entry) noexcept {
   try {
     reset_signals();
@@ -176,7 +139,9 @@ void enter(const Entry& entry) noexcept {
     name_host();
     mount_everything(entry);
     close_standard_descriptors();
-    confine(entry);
+    // Cleared by every change of ids, so it is set after them: the warden takes the jail along when it dies.
+    sys::check(::prctl(PR_SET_PDEATHSIG, SIGKILL), "set the parent-death signal");
+    confine(entry.limits, *entry.filter);
     std::vector<char*> environment;
     for (const std::string& variable : entry.image->environment) environment.push_back(const_cast<char*>(variable.c_str()));
     environment.push_back(nullptr);

@@ -3,19 +3,11 @@
 
 #include <sys/types.h>
 
-#include <cstdint>
-#include <string>
-
+#include "jail/confine.h"
 #include "jail/image.h"
 #include "sys/seccomp.h"
 
 namespace rookery::jail {
-
-// rlimits that come from the settings; the fixed ones stand in the code of apply_limits.
-struct Limits {
-  std::uint64_t file_size = 0;   // bytes
-  std::uint32_t open_files = 0;  // per process; the interpreter gets a few more for its own use
-};
 
 // Everything the jailed side of a set-up needs. All pointers outlive the call.
 struct Entry {
@@ -34,12 +26,5 @@ struct Entry {
 // The body of a new jail's first process, called right after clone3 with the new namespaces: the flat list of
 // DESIGN section 2. Ends in exec of the init. A step that fails is reported on the warden's channel and ends the jail.
 [[noreturn]] void enter(const Entry& entry) noexcept;
-
-// The part of it that every process of a jail goes through, whoever started it: limits, ids, capabilities, Landlock,
-// no_new_privs and, last, the filter. Verified by trying to undo each. Throws.
-void confine(const Entry& entry);
-
-// The number of descriptors the init and a starting interpreter may use above Limits::open_files.
-constexpr std::uint32_t kReservedDescriptors = 1024;
 
 }  // namespace rookery::jail

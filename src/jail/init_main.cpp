@@ -109,6 +109,11 @@ void serve_warden(State& state) {
   if (received.descriptors.empty()) {
     // Fork mode: the zygote made the interpreter; its pid in here comes with the message.
     state.repl = reader.i32();
+    if (state.repl > 0 && ::kill(state.repl, 0) == 0) return;
+    // It ended, and was reaped as a stranger, before this word came.
+    state.repl = -1;
+    wire::Writer answer(wire::Type::kReplExited, 0);
+    send(kServerChannel, answer.i32(SIGKILL));
     return;
   }
   if (state.repl > 0) ::kill(state.repl, SIGKILL);

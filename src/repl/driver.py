@@ -2,8 +2,8 @@
 """The interpreter of a session: runs cells that the server sends over a socket, one after another, for ever.
 
 Started as `python -I -B driver.py`, with fd 3 the channel to the server, fds 0-2 /dev/null and two pipes, and the
-workspace as working directory. A process that forks interpreters imports this file instead (nothing happens but imports),
-calls warm_up() once, and serve(channel) in each fork. The extension module and the package rookery_repl lie next to this file.
+workspace as working directory. `driver.py zygote` is the process that interpreters are forked from (rookery_repl/zygote.py);
+each of them calls serve(channel). The extension module and the package rookery_repl lie next to this file.
 
 Environment, read by serve() and then removed from os.environ:
   ROOKERY_NOFILE     limit on open files, soft and hard; 256
@@ -20,17 +20,17 @@ def _load_package():
     before = dict(sys.modules)
     sys.path.insert(0, directory)
     try:
-        from rookery_repl import session
+        from rookery_repl import session, zygote
     finally:
         sys.path.remove(directory)
         sys.path_importer_cache.pop(directory, None)
         for name in [name for name in sys.modules if name.partition(".")[0] == "rookery_repl"]:
             del sys.modules[name]
     before.pop(__name__, None)
-    return session, before
+    return session, zygote, before
 
 
-_session, _core_modules = _load_package()
+_session, _zygote, _core_modules = _load_package()
 
 
 def warm_up():
@@ -49,4 +49,7 @@ def serve(channel):
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == ["zygote"]:
+        warm_up()
+        _zygote.serve(3, 4, serve)
     serve(3)

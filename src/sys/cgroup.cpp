@@ -79,7 +79,9 @@ bool Cgroup::remove(const std::string& name) const noexcept {
 
 void Cgroup::delegate(uid_t uid, gid_t gid) const {
   for (const UniqueFd& directory : directories_) {
-    check(::fchown(directory.get(), uid, gid), "chown a cgroup");
+    // The directory itself stays its maker's, with the group allowed to make and remove children.
+    check(::fchown(directory.get(), static_cast<uid_t>(-1), gid), "chown a cgroup");
+    check(::fchmod(directory.get(), 0775), "chmod a cgroup");
     for (const char* file : {"cgroup.procs", "tasks", "cgroup.threads", "cgroup.subtree_control"}) {
       if (::fchownat(directory.get(), file, uid, gid, AT_SYMLINK_NOFOLLOW) != 0 && errno != ENOENT) {
         throw_errno(std::string("chown ") + file);
@@ -160,6 +162,14 @@ UniqueFd Cgroup::open_file(const char* v2_name, const char* v1_name) const {
     if (file) return file;
   }
   throw_errno(std::string("open ") + name);
+}
+
+std::vector<UniqueFd> Cgroup::open_procs() const {
+  std::vector<UniqueFd> files;
+  for (const UniqueFd& directory : directories_) {
+    files.emplace_back(check(::openat(directory.get(), "cgroup.procs", O_WRONLY | O_CLOEXEC), "open cgroup.procs"));
+  }
+  return files;
 }
 
 UniqueFd Cgroup::open_cpu_usage() const { return open_file("cpu.stat", "cpuacct.usage"); }

@@ -53,7 +53,8 @@ class Cgroup {
   // Removes the empty child `name`. False while it is still in use or gone.
   bool remove(const std::string& name) const noexcept;
 
-  // Hands the directory to `uid`/`gid` so that it can make children and move processes there.
+  // Lets `uid`/`gid` make and remove children and move processes there; the caller stays the owner and may remove
+  // everything below it later.
   void delegate(uid_t uid, gid_t gid) const;
   // v2: passes the controllers on to children. No process may be in this cgroup itself then.
   void enable_controllers() const;
@@ -64,6 +65,8 @@ class Cgroup {
   void kill() const noexcept;
   [[nodiscard]] std::vector<pid_t> processes() const;
 
+  // cgroup.procs of each hierarchy, open for writing: a process that writes "0" there moves itself.
+  [[nodiscard]] std::vector<UniqueFd> open_procs() const;
   [[nodiscard]] UniqueFd open_cpu_usage() const;
   [[nodiscard]] UniqueFd open_memory_events() const;
   [[nodiscard]] UniqueFd open_pids_events() const;

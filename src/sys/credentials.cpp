@@ -34,6 +34,16 @@ void must_fail(bool succeeded, const char* what) {
   if (succeeded) throw std::logic_error(std::string("a dropped privilege is still there: ") + what);
 }
 
+void set_capabilities(std::span<const cap_value_t> kept) {
+  const Capabilities wanted = make(::cap_init());
+  if (!kept.empty()) {
+    const auto count = static_cast<int>(kept.size());
+    check(::cap_set_flag(wanted.get(), CAP_PERMITTED, count, kept.data(), CAP_SET), "choose capabilities");
+    check(::cap_set_flag(wanted.get(), CAP_EFFECTIVE, count, kept.data(), CAP_SET), "choose capabilities");
+  }
+  check(::cap_set_proc(wanted.get()), "drop the capabilities");
+}
+
 }  // namespace
 
 void take_ids(uid_t uid, gid_t gid) {
@@ -43,17 +53,19 @@ void take_ids(uid_t uid, gid_t gid) {
   check(::setresuid(uid, uid, uid), "setresuid");
 }
 
+void limit_capabilities(std::span<const cap_value_t> kept) {
+  for (cap_value_t value = 0; ::cap_get_bound(value) >= 0; ++value) {
+    if (std::find(kept.begin(), kept.end(), value) == kept.end()) check(::cap_drop_bound(value), "shrink the bounding set");
+  }
+  check(::cap_reset_ambient(), "empty the ambient set");
+  set_capabilities(kept);
+}
+
 void keep_only_capabilities(std::span<const cap_value_t> kept) {
   for (cap_value_t value = 0; ::cap_get_bound(value) >= 0; ++value) check(::cap_drop_bound(value), "shrink the bounding set");
   check(::cap_reset_ambient(), "empty the ambient set");
   check(::prctl(PR_SET_SECUREBITS, kLocked), "lock the securebits");
-  const Capabilities wanted = make(::cap_init());
-  if (!kept.empty()) {
-    const auto count = static_cast<int>(kept.size());
-    check(::cap_set_flag(wanted.get(), CAP_PERMITTED, count, kept.data(), CAP_SET), "choose capabilities");
-    check(::cap_set_flag(wanted.get(), CAP_EFFECTIVE, count, kept.data(), CAP_SET), "choose capabilities");
-  }
-  check(::cap_set_proc(wanted.get()), "drop the capabilities");
+  set_capabilities(kept);
 }
 
 void set_no_new_privileges() { check(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "set no_new_privs"); }

@@ -16,6 +16,9 @@ void take_ids(uid_t uid, gid_t gid);
 // locks the securebits, so that no exec and no uid brings one back. Throws std::system_error.
 void keep_only_capabilities(std::span<const cap_value_t> kept);
 
+// Leaves uid 0 with at most `kept`, also after the exec of another program. Throws std::system_error.
+void limit_capabilities(std::span<const cap_value_t> kept);
+
 // No exec can gain privileges from here on (prctl(2) PR_SET_NO_NEW_PRIVS). Throws std::system_error.
 void set_no_new_privileges();
 

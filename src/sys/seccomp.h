@@ -24,6 +24,11 @@ class SeccompFilter {
   // Returns 0 or errno.
   [[nodiscard]] int load() const noexcept;
 
+  // Programs that compile() made in another process, e.g. for an extension module that cannot link libseccomp.
+  // Throws std::runtime_error when `bytes` is not what serialise() gave.
+  static SeccompFilter deserialise(std::string_view bytes);
+  [[nodiscard]] std::string serialise() const;
+
   [[nodiscard]] const std::vector<std::string>& unknown_names() const noexcept { return unknown_; }
   [[nodiscard]] const std::vector<std::vector<sock_filter>>& programs() const noexcept { return programs_; }
 

@@ -94,6 +94,8 @@ Settings settings_from_environment() {
   read("SANDBOX_JAIL_USERNS", s.jail_userns,
        {Choice<JailUserns>{"auto", JailUserns::kAuto}, {"nested", JailUserns::kNested}, {"flat", JailUserns::kFlat}});
   read("SANDBOX_SPAWN", s.spawn, {Choice<SpawnMode>{"exec", SpawnMode::kExec}, {"fork", SpawnMode::kFork}});
+  if (const char* text = given("SANDBOX_PRELOAD")) s.preload = text;
+  read("SANDBOX_ZYGOTE_MAX_FORKS", s.zygote_max_forks, 1, 1000000);
   read("LOG_FORMAT", s.log_format, {Choice<std::string>{"text", "text"}, {"json", "json"}});
   read("LOG_LEVEL", s.log_level,
        {Choice<std::string>{"DEBUG", "DEBUG"}, {"INFO", "INFO"}, {"WARNING", "WARNING"}, {"ERROR", "ERROR"}, {"CRITICAL", "CRITICAL"}});

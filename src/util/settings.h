@@ -44,7 +44,9 @@ struct Settings {
 
   std::string python;                             // SANDBOX_PYTHON; empty: python3 of the image
   JailUserns jail_userns = JailUserns::kAuto;     // SANDBOX_JAIL_USERNS=auto|nested|flat
-  SpawnMode spawn = SpawnMode::kExec;             // SANDBOX_SPAWN=exec|fork
+  SpawnMode spawn = SpawnMode::kFork;             // SANDBOX_SPAWN=fork|exec
+  std::string preload;                            // SANDBOX_PRELOAD: modules the zygote imports; empty: its own list
+  std::uint32_t zygote_max_forks = 1000;          // SANDBOX_ZYGOTE_MAX_FORKS: then another takes its place
 
   std::string log_format = "text";         // LOG_FORMAT=text|json
   std::string log_level = "INFO";          // LOG_LEVEL

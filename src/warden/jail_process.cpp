@@ -37,11 +37,6 @@ Pipe make_pipe() {
 
 std::string cgroup_name_of(std::uint32_t slot) { return "s-" + std::to_string(slot); }
 
-void send_start(int channel, int interpreter_end) {
-  wire::Writer start(wire::Type::kStartRepl, 0);
-  if (!sys::send_packet(channel, start.packet(), std::span(&interpreter_end, 1))) sys::throw_errno("start an interpreter");
-}
-
 }  // namespace
 
 JailProcess::JailProcess(const JailContext& context, std::uint32_t slot, std::string id)
@@ -79,7 +74,7 @@ void JailProcess::start() {
   entry.filter = context_.filter;
   entry.limits = {std::uint64_t{context_.settings->fsize_mb} << 20, context_.settings->nofile};
   entry.nested = context_.nested;
-  entry.uid = context_.nested ? kInnerUid : uid_;
+  entry.uid = inner_uid();
   entry.session_tree = session_tree.get();
   entry.warden_channel = init_warden_end.get();
   entry.server_channel = init_server_end.get();
@@ -90,6 +85,8 @@ void JailProcess::start() {
   if (context_.nested) flags |= CLONE_NEWUSER;
   started_ = std::chrono::steady_clock::now();
   state = State::kStarting;
+  ++generation;
+  interpreter_ready = interpreter_known = false;
   process_ = sys::clone_process(flags, cgroup_.clone_directory());
   if (process_.pid == 0) jail::enter(entry);
 
@@ -98,7 +95,6 @@ void JailProcess::start() {
     if (!cgroup_.unified()) cgroup_.add(process_.pid);
     const std::byte go{1};
     if (!sys::send_packet(warden_end.get(), std::span(&go, 1))) sys::throw_errno("let the jail go on");
-    send_start(warden_end.get(), interpreter_end.get());
   } catch (...) {
     kill();
     ended();
@@ -107,6 +103,10 @@ void JailProcess::start() {
   warden_channel_ = std::move(warden_end);
   init_channel_ = std::move(server_end);
   repl_channel_ = std::move(repl_end);
+  interpreter_end_ = std::move(interpreter_end);
+  program_output_ = std::move(output.write);
+  program_error_ = std::move(error.write);
+  cgroup_procs_ = cgroup_.open_procs();
   output_ = std::move(output.read);
   error_ = std::move(error.read);
   cpu_usage_ = cgroup_.open_cpu_usage();
@@ -130,21 +130,25 @@ void JailProcess::kill() noexcept {
 void JailProcess::ended() noexcept {
   if (process_.pid > 0) ::waitpid(process_.pid, nullptr, 0);
   process_ = {};
-  warden_channel_.reset();
+  for (sys::UniqueFd* fd : {&warden_channel_, &interpreter_end_, &program_output_, &program_error_}) fd->reset();
+  cgroup_procs_.clear();
   forget_lease();
   state = State::kDead;
 }
 
-bool JailProcess::read_warden_channel() {
+JailProcess::News JailProcess::read_warden_channel() {
   std::byte buffer[sizeof(wire::Header) + wire::kMaxPayload];
+  News news = News::kNone;
   for (;;) {
     const sys::Received received = sys::receive_packet(warden_channel_.get(), buffer);
-    if (received.size <= 0) return received.size < 0 && errno == EAGAIN;
+    if (received.size < 0 && errno == EAGAIN) return news;
+    if (received.size <= 0) return News::kFailed;
     const auto message = wire::parse({buffer, static_cast<std::size_t>(received.size)});
-    // Everything else is for information; a jail that writes nonsense harms only itself.
-    if (!message || message->header.type != wire::Type::kSetupFailed) continue;
+    if (!message) continue;  // a jail that writes nonsense harms only itself
+    if (message->header.type == wire::Type::kJailReady) news = News::kInitReady;
+    if (message->header.type != wire::Type::kSetupFailed) continue;
     failure_ = std::string(message->payload.substr(0, 1024));
-    return false;
+    return News::kFailed;
   }
 }
 
@@ -153,6 +157,7 @@ bool JailProcess::read_repl_channel() {
   const sys::Received received = sys::receive_packet(repl_channel_.get(), buffer);
   if (received.size <= 0) return false;
   const auto message = wire::parse({buffer, static_cast<std::size_t>(received.size)});
+  if (message && message->header.type == wire::Type::kSetupFailed) failure_ = std::string(message->payload.substr(0, 1024));
   return message && message->header.type == wire::Type::kReplReady;
 }
 
@@ -175,10 +180,39 @@ void JailProcess::forget_lease() noexcept {
   }
 }
 
-sys::UniqueFd JailProcess::restart_interpreter() {
+sys::UniqueFd JailProcess::new_channel() {
   auto [server_end, interpreter_end] = sys::seqpacket_pair();
-  send_start(warden_channel_.get(), interpreter_end.get());
+  interpreter_end_ = std::move(interpreter_end);
+  ++generation;
+  interpreter_known = false;
   return std::move(server_end);
+}
+
+void JailProcess::exec_interpreter() {
+  wire::Writer start(wire::Type::kStartRepl, 0);
+  const int end = interpreter_end_.get();
+  if (!sys::send_packet(warden_channel_.get(), start.packet(), std::span(&end, 1))) sys::throw_errno("start an interpreter");
+  interpreter_end_.reset();
+  interpreter_known = true;
+}
+
+uid_t JailProcess::inner_uid() const noexcept { return context_.nested ? kInnerUid : uid_; }
+
+std::vector<int> JailProcess::fork_descriptors() const {
+  std::vector<int> fds(wire::kForkCgroups);
+  fds[wire::kForkInit] = process_.pidfd.get();
+  fds[wire::kForkChannel] = interpreter_end_.get();
+  fds[wire::kForkOutput] = program_output_.get();
+  fds[wire::kForkError] = program_error_.get();
+  for (const sys::UniqueFd& file : cgroup_procs_) fds.push_back(file.get());
+  return fds;
+}
+
+void JailProcess::adopt_interpreter(pid_t pid) {
+  wire::Writer start(wire::Type::kStartRepl, 0);
+  if (!sys::send_packet(warden_channel_.get(), start.i32(pid).packet())) sys::throw_errno("name an interpreter to its init");
+  interpreter_end_.reset();
+  interpreter_known = true;
 }
 
 }  // namespace rookery::warden

@@ -53,8 +53,9 @@ class JailProcess {
   void kill() noexcept;
   // To be called when the pidfd is readable: reaps.
   void ended() noexcept;
-  // Reads what the jail wrote to the warden. False when it reported a failed set-up (see failure()).
-  bool read_warden_channel();
+  enum class News { kNone, kInitReady, kFailed };
+  // Reads what the jail wrote to the warden; kFailed: its set-up failed (see failure()) or it closed the channel.
+  News read_warden_channel();
   // Whether the interpreter has said that it is ready. False as well when it closed its channel.
   bool read_repl_channel();
 
@@ -62,8 +63,16 @@ class JailProcess {
   [[nodiscard]] std::vector<int> lease_descriptors() const;
   // Closes the server's ends, which it has now.
   void forget_lease() noexcept;
-  // Lets the init start a new interpreter; returns the server's end of its channel.
-  sys::UniqueFd restart_interpreter();
+  // A channel for a new interpreter; returns the server's end. The interpreter itself comes from one of the two below.
+  sys::UniqueFd new_channel();
+  // Lets the init exec the interpreter (exec mode).
+  void exec_interpreter();
+  // The zygote's part (fork mode): the descriptors of its request, and, once it has answered, the pid for the init to
+  // look after.
+  [[nodiscard]] std::vector<int> fork_descriptors() const;
+  void adopt_interpreter(pid_t pid);
+  [[nodiscard]] uid_t inner_uid() const noexcept;
+  [[nodiscard]] bool awaits_interpreter() const noexcept { return static_cast<bool>(interpreter_end_); }
 
   [[nodiscard]] std::uint32_t slot() const noexcept { return slot_; }
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
@@ -74,6 +83,9 @@ class JailProcess {
   [[nodiscard]] std::chrono::steady_clock::time_point started() const noexcept { return started_; }
 
   State state = State::kStarting;
+  std::uint32_t generation = 0;    // of the jail and its interpreter: tells late answers of the zygote apart
+  bool interpreter_ready = false;  // it has said so
+  bool interpreter_known = false;  // the init knows its pid
 
  private:
   void map_ids() const;
@@ -88,6 +100,9 @@ class JailProcess {
   std::chrono::steady_clock::time_point started_;
   std::string failure_;
   sys::UniqueFd warden_channel_;
+  sys::UniqueFd interpreter_end_;               // until the interpreter has it
+  sys::UniqueFd program_output_, program_error_;  // what programs of the jail write to
+  std::vector<sys::UniqueFd> cgroup_procs_;
   // The server's ends, until the lease.
   sys::UniqueFd init_channel_, repl_channel_, output_, error_, workspace_, cpu_usage_, memory_events_, pids_events_;
 };

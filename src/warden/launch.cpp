@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -111,43 +112,78 @@ void map_ids(pid_t warden, const IdRange& ids) {
 
 }  // namespace
 
-int launch(const util::Settings& settings) {
-  if (::geteuid() != 0) {
-    throw std::runtime_error("rookery serve has to be started as root: it makes a user namespace with many ids, then gives root up");
-  }
-  const sys::UniqueFd listener = listen_on(settings.listen_host, settings.listen_port);
-  const sys::UniqueFd root = lock_sessions_root(settings.sessions_root);
-  const IdRange ids = choose_id_range(settings.sessions_root);
-  const Delegation delegation = delegate_cgroup(settings.sessions_root, ids);
-  remove_left_sessions(root.get());
-  sys::check(::fchown(root.get(), ids.first, ids.first), "chown the sessions root");
-  sys::check(::fchmod(root.get(), 0700), "chmod the sessions root");
-  const sys::UniqueFd program(sys::check(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC), "open /proc/self/exe"));
+namespace {
 
+// A start that fails leaves no cgroup behind.
+void undo_delegation(const Delegation& delegation) noexcept {
+  try {
+    if (delegation.layout.unified()) {
+      const std::string own = delegation.layout.own_directories().front();
+      for (const std::string& group : {own + "/" + delegation.name, own}) {
+        sys::write_file(group + "/cgroup.subtree_control", "-memory -pids -cpu");
+      }
+      sys::write_file(own + "/cgroup.procs", "0");
+    }
+    remove_left_cgroups(delegation.layout, delegation.name);
+  } catch (const std::exception& error) {
+    ::dprintf(2, "rookery: %s\n", error.what());
+  }
+}
+
+// Starts the warden. What is opened here and not returned is the warden's alone.
+Supervised start_warden(const util::Settings& settings, const IdRange& ids, const Delegation& delegation, sys::UniqueFd listener, int root) {
+  const sys::UniqueFd program(sys::check(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC), "open /proc/self/exe"));
   const std::vector<int> groups = delegation.group.descriptors();
   ::setenv(kCgroupVariable, delegation.layout.unified() ? "v2" : ("v1 " + std::to_string(groups.size())).c_str(), 1);
-  std::vector<int> fds = {listener.get(), root.get(), program.get()};
+  std::vector<int> fds = {listener.get(), root, program.get()};
   fds.insert(fds.end(), groups.begin(), groups.end());
 
   auto [here, there] = sys::seqpacket_pair();
   Supervised supervised;
-  supervised.warden = sys::check(::fork(), "fork");
-  if (supervised.warden == 0) become_warden(there.get(), fds);
-  there.reset();
-  char ready = 0;
-  if (::read(here.get(), &ready, 1) != 1) throw std::runtime_error("the warden could not be started (its error is above)");
-  map_ids(supervised.warden, ids);
-  if (!delegation.layout.unified()) delegation.self.add(supervised.warden);
-  if (::write(here.get(), &ready, 1) != 1) sys::throw_errno("start the warden");
-
   supervised.uid = ids.first;
   supervised.cgroup_name = delegation.name;
   supervised.slots = slot_count(settings);
   for (const std::string& own : delegation.layout.own_directories()) {
-    supervised.cgroup_parents.emplace_back(sys::check(::open(own.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC), "open " + own));
+    supervised.cgroup_parents.emplace_back(sys::check(::open(own.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open " + own));
     if (!delegation.layout.unified()) continue;
     for (const std::string& file : {"/" + delegation.name + "/cgroup.subtree_control", std::string("/cgroup.subtree_control"), std::string("/cgroup.procs")}) {
       supervised.way_back.emplace_back(sys::check(::open((own + file).c_str(), O_WRONLY | O_CLOEXEC), "open " + own + file));
+    }
+  }
+  supervised.warden = sys::check(::fork(), "fork");
+  if (supervised.warden == 0) become_warden(there.get(), fds);
+  there.reset();
+  char ready = 0;
+  if (::read(here.get(), &ready, 1) != 1) {
+    ::waitpid(supervised.warden, nullptr, 0);
+    throw std::runtime_error("the warden could not be started (its error is above)");
+  }
+  map_ids(supervised.warden, ids);
+  if (!delegation.layout.unified()) delegation.self.add(supervised.warden);
+  if (::write(here.get(), &ready, 1) != 1) sys::throw_errno("start the warden");
+  return supervised;
+}
+
+}  // namespace
+
+int launch(const util::Settings& settings) {
+  if (::geteuid() != 0) {
+    throw std::runtime_error("rookery serve has to be started as root: it makes a user namespace with many ids, then gives root up");
+  }
+  sys::UniqueFd listener = listen_on(settings.listen_host, settings.listen_port);
+  const sys::UniqueFd root = lock_sessions_root(settings.sessions_root);
+  const IdRange ids = choose_id_range(settings.sessions_root);
+  Supervised supervised;
+  {
+    const Delegation delegation = delegate_cgroup(settings.sessions_root, ids);
+    try {
+      remove_left_sessions(root.get());
+      sys::check(::fchown(root.get(), ids.first, ids.first), "chown the sessions root");
+      sys::check(::fchmod(root.get(), 0700), "chmod the sessions root");
+      supervised = start_warden(settings, ids, delegation, std::move(listener), root.get());
+    } catch (...) {
+      undo_delegation(delegation);
+      throw;
     }
   }
   return supervise(std::move(supervised));

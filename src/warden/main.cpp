@@ -185,10 +185,14 @@ void end_all(Poller& poller, Pool& pool, const Server& server) {
   }
 }
 
+// How long the start waits for the zygote's imports; jails are built without it after that.
+constexpr auto kWarmUp = std::chrono::seconds(60);
+
 // Fail closed: the first jail has to come up before the server accepts anything. Sends the server its start signal.
 void prove_one_jail(Poller& poller, Pool& pool) {
-  pool.refill();
+  const auto patience = std::chrono::steady_clock::now() + kWarmUp;
   while (!pool.had_success()) {
+    if (!pool.warming_up() || std::chrono::steady_clock::now() > patience) pool.refill();
     if (!pool.last_failure().empty()) throw std::runtime_error("no jail can be built here: " + pool.last_failure());
     for (const std::uint64_t tag : poller.wait(1000)) {
       if (tag > kSignalTag) pool.on_event(tag);
@@ -221,7 +225,12 @@ int warden_main(const util::Settings& settings) {
   context.sessions_root = "/sessions";
   Poller poller;
   Requests requests(std::move(server.channel));
-  Pool pool(context, poller, requests);
+  const sys::SeccompFilter zygote_filter = sys::SeccompFilter::compile(util::embedded_file("policy/seccomp/zygote.json"));
+  std::optional<ZygoteRecipe> recipe;
+  if (settings.spawn == util::SpawnMode::kFork) {
+    recipe = ZygoteRecipe{&trees.image, &filter, &zygote_filter, {std::uint64_t{settings.fsize_mb} << 20, settings.nofile}, settings.preload};
+  }
+  Pool pool(context, poller, requests, recipe);
   poller.add(signals.get(), kSignalTag);
   poller.add(server.process.pidfd.get(), kServerEndTag);
   int status = 1;

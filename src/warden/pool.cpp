@@ -24,9 +24,44 @@ std::uint64_t tag(std::uint32_t slot, Event event) { return kTagBase + slot * 4u
 
 }  // namespace
 
-Pool::Pool(const JailContext& context, Poller& poller, Answers& answers)
+Pool::Pool(const JailContext& context, Poller& poller, Answers& answers, std::optional<ZygoteRecipe> recipe)
     : context_(context), poller_(poller), answers_(answers), slots_(slot_count(*context.settings)), node_(util::random_hex(4)) {
   for (auto slot = static_cast<std::uint32_t>(slots_.size()); slot-- > 0;) free_.push_back(slot);
+  if (recipe) {
+    zygotes_.emplace(std::move(*recipe), context.settings->zygote_max_forks, poller,
+                     [this](const ZygoteProcess::Forked& forked) { on_forked(forked); });
+  }
+}
+
+sys::UniqueFd Pool::restart_interpreter(JailProcess& jail) {
+  sys::UniqueFd channel = jail.new_channel();
+  supply_interpreter(jail);
+  return channel;
+}
+
+// From the zygote where there is one, else by exec in the jail.
+void Pool::supply_interpreter(JailProcess& jail) {
+  const std::uint64_t nonce = (std::uint64_t{jail.generation} << 32) | jail.slot();
+  if (zygotes_ && zygotes_->fork(nonce, jail.inner_uid(), context_.nested, jail.fork_descriptors())) return;
+  jail.exec_interpreter();
+}
+
+void Pool::on_forked(const ZygoteProcess::Forked& forked) {
+  Slot& slot = slots_[static_cast<std::uint32_t>(forked.nonce) % slots_.size()];
+  // The jail may have ended, or got another interpreter, while the zygote was at work.
+  if (!slot.jail || slot.jail->generation != forked.nonce >> 32 || slot.jail->state == JailProcess::State::kDead) return;
+  try {
+    if (forked.pid < 0) {
+      slot.jail->exec_interpreter();
+    } else {
+      slot.jail->adopt_interpreter(forked.pid);
+    }
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rookery: %s\n", error.what());
+    slot.jail->kill();
+    return;
+  }
+  if (slot.jail->interpreter_ready && slot.jail->state == JailProcess::State::kStarting) on_ready(slot);
 }
 
 void Pool::lease(std::uint64_t nonce) {
@@ -102,6 +137,10 @@ void Pool::watch(JailProcess& jail) {
 }
 
 void Pool::on_event(std::uint64_t event_tag) {
+  if (event_tag >= Zygotes::kFirstTag) {
+    if (zygotes_) zygotes_->on_event(event_tag);
+    return;
+  }
   const auto index = static_cast<std::uint32_t>((event_tag - kTagBase) / 4);
   const auto event = static_cast<Event>((event_tag - kTagBase) % 4);
   if (index >= slots_.size() || !slots_[index].jail) return;
@@ -113,16 +152,24 @@ void Pool::on_event(std::uint64_t event_tag) {
       on_end(index);
       break;
     case Event::kWardenChannel:
-      if (!jail.read_warden_channel()) {
-        poller_.remove(jail.warden_channel());
-        jail.kill();
+      switch (jail.read_warden_channel()) {
+        case JailProcess::News::kNone:
+          break;
+        case JailProcess::News::kInitReady:
+          if (jail.state == JailProcess::State::kStarting && jail.awaits_interpreter()) supply_interpreter(jail);
+          break;
+        case JailProcess::News::kFailed:
+          poller_.remove(jail.warden_channel());
+          jail.kill();
+          break;
       }
       break;
     case Event::kReplChannel:
       poller_.remove(jail.repl_channel());
       if (jail.state != JailProcess::State::kStarting) break;
       if (jail.read_repl_channel()) {
-        on_ready(slot);
+        jail.interpreter_ready = true;
+        if (jail.interpreter_known) on_ready(slot);
       } else {
         jail.kill();
       }
@@ -229,7 +276,8 @@ void Pool::shut_down() noexcept {
 
 int Pool::timeout_ms() const {
   if (!stale_cgroups_.empty()) return kRetryMs;
-  return starting_ > 0 ? 1000 : -1;
+  if (starting_ > 0) return 1000;
+  return zygotes_ ? zygotes_->timeout_ms() : -1;
 }
 
 void Pool::on_timer() {
@@ -238,6 +286,7 @@ void Pool::on_timer() {
     free_.push_back(slot);
     return true;
   });
+  if (zygotes_ && !shutting_down_) zygotes_->on_timer();
   if (starting_ == 0) return;
   for (Slot& slot : slots_) {
     if (slot.jail && slot.jail->state == JailProcess::State::kStarting && Clock::now() - slot.jail->started() > kStartDeadline) {

@@ -11,6 +11,7 @@
 
 #include "warden/jail_process.h"
 #include "warden/poller.h"
+#include "warden/zygotes.h"
 #include "wire/message.h"
 
 namespace rookery::warden {
@@ -27,14 +28,19 @@ class Pool {
     virtual void failed(std::uint64_t nonce, const std::string& why) = 0;
   };
 
-  Pool(const JailContext& context, Poller& poller, Answers& answers);
+  // `recipe`: for the zygote of fork mode; nullopt for exec mode.
+  Pool(const JailContext& context, Poller& poller, Answers& answers, std::optional<ZygoteRecipe> recipe);
 
   // Requests of the server. Each is answered once, with its nonce.
   void lease(std::uint64_t nonce);
   void rebuild(std::uint64_t nonce, std::uint32_t slot);  // ends the jail and builds it anew on the same files
   void release(std::uint64_t nonce, std::uint32_t slot);
+  // Starts a new interpreter in a leased jail; the server's end of its channel. Throws std::system_error.
+  sys::UniqueFd restart_interpreter(JailProcess& jail);
   [[nodiscard]] JailProcess* leased(std::uint32_t slot) noexcept;  // nullptr unless it is leased
 
+  // Whether the first zygote is still importing; jails that are built meanwhile get exec'd interpreters.
+  [[nodiscard]] bool warming_up() const noexcept { return zygotes_ && zygotes_->starting(); }
   // Builds ahead what is missing.
   void refill();
   // Ends all jails; done() once none is left.
@@ -65,6 +71,8 @@ class Pool {
 
   void build(std::uint32_t slot);
   void watch(JailProcess& jail);
+  void supply_interpreter(JailProcess& jail);
+  void on_forked(const ZygoteProcess::Forked& forked);
   void on_ready(Slot& slot);
   void on_end(std::uint32_t index);
   void fail_start(std::uint32_t index, const std::string& why);
@@ -74,6 +82,7 @@ class Pool {
   const JailContext& context_;
   Poller& poller_;
   Answers& answers_;
+  std::optional<Zygotes> zygotes_;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_;
   std::deque<std::uint32_t> ready_;

@@ -35,11 +35,11 @@ void restart_interpreter(Requests& requests, Pool& pool, std::uint64_t nonce, st
     return;
   }
   try {
-    const sys::UniqueFd channel = jail.restart_interpreter();
+    const sys::UniqueFd channel = pool.restart_interpreter(jail);
     wire::Writer message(wire::Type::kReplRestarted, nonce);
     const int fd = channel.get();
     if (!sys::send_packet(requests.channel(), message.u32(slot).packet(), std::span(&fd, 1))) sys::throw_errno("answer the server");
-  } catch (const std::system_error& error) {
+  } catch (const std::exception& error) {
     requests.failed(nonce, error.what());
   }
 }

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/fsuid.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,9 +37,31 @@ void give_up_root(uid_t uid) {
   }
 }
 
+class OwnerWritable {
+ public:
+  explicit OwnerWritable(int directory) noexcept : directory_(directory) {
+    struct stat info{};
+    if (::fstat(directory, &info) != 0 || (info.st_mode & S_IWUSR) != 0) return;
+    mode_ = info.st_mode & 07777;
+    changed_ = ::fchmod(directory, mode_ | S_IWUSR) == 0;
+  }
+  ~OwnerWritable() {
+    if (changed_) ::fchmod(directory_, mode_);
+  }
+  OwnerWritable(const OwnerWritable&) = delete;
+  OwnerWritable& operator=(const OwnerWritable&) = delete;
+
+ private:
+  int directory_;
+  mode_t mode_ = 0;
+  bool changed_ = false;
+};
+
 // Removes rookery's cgroup below one directory. False while something of it is still in use.
 bool remove_cgroup(int parent, const Supervised& supervised) noexcept {
   const std::string& name = supervised.cgroup_name;
+  // The root of a hierarchy has mode 0555: its owner may lift that for a moment.
+  const OwnerWritable writable(parent);
   ::unlinkat(parent, (name + "/self").c_str(), AT_REMOVEDIR);
   if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) return true;
   // A warden that was killed leaves its sessions' cgroups, empty by now.

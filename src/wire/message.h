@@ -17,6 +17,7 @@
 //   server  <-> init     init_*     run bash, interrupt, end processes; exits come back
 //   server  <-> REPL     repl_*     run source text; the return code comes back
 //   warden  <-> init     start_*    set-up reports and "start an interpreter"
+//   warden  <-> zygote   fork_*     make an interpreter in a jail
 //
 // What comes from a jail (init, REPL) is untrusted: `parse` checks the header, and every payload is
 // read with `Reader`, which never reads past the end.
@@ -55,12 +56,22 @@ enum class Type : std::uint16_t {
   kReplReady = 80,  // no payload
   kCodeFinished,    // payload: i32 return code, u32 errno of an uncaught OSError (0: none; ENOMEM: MemoryError)
   // warden -> init
-  kStartRepl = 96,  // one descriptor: the interpreter's end of its channel to the server
+  // One descriptor: the interpreter's end of its channel to the server. Or none and i32 pid: it was made by the zygote.
+  kStartRepl = 96,
   // init -> warden
   kJailReady = 112,  // no payload: set-up done, init runs
   kReplStarted,      // payload: i32 pid inside the jail
   kSetupFailed,      // payload: text that says which step failed
+  // warden -> zygote; the nonce is the jail's
+  kForkRepl = 128,  // payload: u32 uid inside, u32 1 when the jail has a user namespace; descriptors: ForkDescriptor
+  // zygote -> warden
+  kZygoteReady = 144,  // payload: text, what was preloaded
+  kForked,             // payload: i32 pid inside the jail
+  kForkFailed,         // payload: text
 };
+
+// Descriptors of kForkRepl; from kForkCgroups on, one writable cgroup.procs a hierarchy.
+enum ForkDescriptor : unsigned { kForkInit = 0, kForkChannel, kForkOutput, kForkError, kForkCgroups };
 
 // How much kEndProcesses ends. The init itself always stays.
 enum class EndScope : std::uint32_t {

@@ -4,6 +4,7 @@
 #include "repl/extension/descriptors.h"
 #include "repl/extension/interpreter.h"
 #include "repl/extension/serve.h"
+#include "repl/extension/zygote.h"
 
 // The extension module `_rookery`: what the driver (driver.py, rookery_repl/) cannot do in Python, or not
 // safely. Built against the limited API of Python 3.9, so that one build serves every later CPython.
@@ -70,7 +71,15 @@ PyObject* write_error(PyObject*, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
+PyObject* fork_loop(PyObject*, PyObject* arguments) {
+  int warden, config;
+  const char* preloaded;
+  if (PyArg_ParseTuple(arguments, "iis", &warden, &config, &preloaded) == 0) return nullptr;
+  return PyBool_FromLong(repl::fork_loop(warden, config, preloaded));
+}
+
 PyMethodDef methods[] = {
+    {"fork_loop", fork_loop, METH_VARARGS, "fork_loop(warden, config, preloaded): returns in new interpreters"},
     {"claim_process", claim_process, METH_VARARGS, "claim_process(channel, open_files, workspace)"},
     {"serve", serve, METH_VARARGS, "serve(run_cell, tidy): never returns"},
     {"restore_process", restore_process, METH_NOARGS, "Signals whose dispositions were put back."},

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jail/confine.h"
+
+#include <sched.h>
+#include <sys/resource.h>
+
+#include <cerrno>
+#include <stdexcept>
+
+#include "sys/credentials.h"
+#include "sys/error.h"
+#include "sys/landlock.h"
+
+namespace rookery::jail {
+
+namespace {
+
+void limit(__rlimit_resource resource, rlim_t value) {
+  const rlimit both{value, value};
+  sys::check(::setrlimit(resource, &both), "setrlimit");
+}
+
+void apply_limits(const Limits& limits) {
+  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_FSIZE, limits.file_size);
+  limit(RLIMIT_MEMLOCK, 8u << 20);
+  limit(RLIMIT_MSGQUEUE, 819200);
+  limit(RLIMIT_NICE, 0);
+  limit(RLIMIT_NOFILE, limits.open_files + kReservedDescriptors);
+  limit(RLIMIT_NPROC, 4096);
+  limit(RLIMIT_RTPRIO, 0);
+  limit(RLIMIT_SIGPENDING, 4096);
+  const rlimit stack{8u << 20, 64u << 20};
+  sys::check(::setrlimit(RLIMIT_STACK, &stack), "setrlimit");
+}
+
+}  // namespace
+
+void confine(const Limits& limits, const sys::SeccompFilter& filter) {
+  apply_limits(limits);
+  sys::keep_only_capabilities({});
+  sys::set_no_new_privileges();
+  sys::landlock_confine({.readable = {"/"},
+                         .devices = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/pts"},
+                         .writable = {"/workspace", "/tmp", "/dev/shm"}});
+  sys::verify_dropped({});
+  if (const int error = filter.load(); error != 0) {
+    errno = error;
+    sys::throw_errno("load the seccomp filter");
+  }
+  if (::unshare(CLONE_NEWUSER) == 0 || errno != EPERM) throw std::logic_error("the seccomp filter is not in force");
+}
+
+}  // namespace rookery::jail

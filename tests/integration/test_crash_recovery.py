@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+import os
+import signal
+import tempfile
+import time
+import unittest
+
+import process_tree
+from harness import Server, ServerTestCase, running, wait_for
+
+
+class SessionCrash(ServerTestCase):
+    """The death of a process of one jail is noticed by that session only."""
+
+    settings = {"SANDBOX_POOL_SIZE": "0"}
+
+    def of(self, session, marker):
+        """The host's pids of processes of this session whose command line has the marker."""
+        session.bash("sleep 12.%s >/dev/null 2>&1 & true" % marker)
+        sleeper = wait_for(lambda: [p for p in self.server.tree() if "12." + marker in process_tree.title(p)], 5, "sleeper")[0]
+        namespace = process_tree.namespace(sleeper, "pid")
+        return [p for p in self.server.tree() if process_tree.namespace(p, "pid") == namespace]
+
+    def test_killed_interpreter_is_replaced(self):
+        victim, other = self.new_session(), self.new_session()
+        other.code("kept = 1")
+        victim.code("open('f', 'w').close(); import os")
+        inner = int(victim.code("print(os.getpid())").stdout)
+        for pid in self.of(victim, "1"):
+            if process_tree.status(pid)["NSpid"].split()[-1] == str(inner):
+                os.kill(pid, signal.SIGKILL)
+        wait_for(lambda: victim.code("print('back')").stdout == "back", 10, "a new interpreter")
+        self.assertEqual(victim.names(), ["f"])
+        self.prints("print(kept)", "1", other)
+
+    def test_killed_init_costs_its_own_session_only(self):
+        victim, other = self.new_session(), self.new_session()
+        other.code("kept = 1")
+        victim.code("1")
+        init = [p for p in self.of(victim, "2") if process_tree.status(p)["NSpid"].split()[-1] == "1"]
+        self.assertEqual(len(init), 1)
+        os.kill(init[0], signal.SIGKILL)
+        time.sleep(0.3)
+        self.assertIn(victim.code("print(1)").status, (200, 404, 410, 503))
+        self.prints("print(kept)", "1", other)
+        with self.sandbox.create() as fresh:
+            self.prints("print('new')", "new", fresh)
+
+    def test_init_killed_during_a_call_answers_that_call(self):
+        import threading
+        victim = self.new_session()
+        pids = self.of(victim, "3")
+        results = []
+        call = threading.Thread(target=lambda: results.append(victim.code("import time; time.sleep(30)", 60)))
+        call.start()
+        time.sleep(0.5)
+        for pid in pids:
+            if process_tree.status(pid)["NSpid"].split()[-1] == "1":
+                os.kill(pid, signal.SIGKILL)
+        call.join(10)
+        self.assertFalse(call.is_alive())
+        self.assertEqual(results[0].status, 200)
+        self.assertNotEqual(results[0].return_code, 0)
+
+
+@unittest.skipUnless(os.geteuid() == 0, "rookery serve needs to be started as root")
+class ServerCrash(unittest.TestCase):
+    """kill -9 of one process: the rest ends, and the next start finds a clean place."""
+
+    def crash(self, choose):
+        with tempfile.TemporaryDirectory(prefix="rookery-test-") as place:
+            os.chmod(place, 0o755)
+            root = os.path.join(place, "sessions")
+            server = Server({"SANDBOX_POOL_SIZE": "2"}, root=root)
+            try:
+                server.wait_until_ready()
+                session = server.sandbox.create()
+                session.bash("echo data > f; (setsid sleep 98 &)")
+                session.code("import threading, time; threading.Thread(target=time.sleep, args=(97,)).start()")
+                known = server.identities()
+                os.kill(choose(server), signal.SIGKILL)
+                status = server.process.wait(20)
+                wait_for(lambda: not any(process_tree.is_alive(*one) for one in known), 10, "end of every process")
+                self.assertNotEqual(status, 0)
+            finally:
+                server.clean_up()
+            with running({"SANDBOX_POOL_SIZE": "2"}, root=root) as again:
+                self.assertEqual(again.sandbox.health()["session_count"], 0)
+                with again.sandbox.create() as fresh:
+                    self.assertEqual(fresh.code("import os; print(os.listdir('.'))").stdout, "[]")
+                before = process_tree.count_directories([again.root])
+                self.assertLessEqual(before, 6 * 4)
+
+    def test_server_process(self):
+        self.crash(lambda server: server.role("server"))
+
+    def test_warden(self):
+        self.crash(lambda server: server.role("warden"))
+
+    def test_first_process(self):
+        self.crash(lambda server: server.pid)
+
+    def test_all_at_once(self):
+        def all_but_one(server):
+            for pid in server.tree():
+                if pid != server.pid:
+                    try:
+                        os.kill(pid, signal.SIGKILL)
+                    except ProcessLookupError:
+                        pass
+            return server.pid
+
+        self.crash(all_but_one)
+
+    def test_zygote_death_heals(self):
+        with running() as server:
+            zygote = server.role("zygote")
+            if zygote is None:
+                self.skipTest("no zygote in this spawn mode")
+            os.kill(zygote, signal.SIGKILL)
+            for _ in range(8):
+                with server.sandbox.create() as session:
+                    self.assertEqual(session.code("print(1)").stdout, "1")
+            wait_for(lambda: server.role("zygote"), 30, "a new zygote")

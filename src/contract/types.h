@@ -38,11 +38,11 @@ enum class EditorCommand { kView, kCreate, kStrReplace, kInsert, kUndoEdit };
 struct EditorInput {
   EditorCommand command{};
   std::string path;
-  std::optional<std::string> file_text;
-  std::optional<std::string> old_str;
-  std::optional<std::string> new_str;
-  std::optional<std::int64_t> insert_line;
-  std::optional<std::array<std::int64_t, 2>> view_range;
+  std::optional<std::string> file_text = std::nullopt;
+  std::optional<std::string> old_str = std::nullopt;
+  std::optional<std::string> new_str = std::nullopt;
+  std::optional<std::int64_t> insert_line = std::nullopt;
+  std::optional<std::array<std::int64_t, 2>> view_range = std::nullopt;
 };
 
 struct ExecRequest {

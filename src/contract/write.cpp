@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <sys/random.h>
-
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <system_error>
 
 #include "contract/json.h"
 #include "contract/json_string.h"
+#include "util/random.h"
 #include "util/utf8.h"
 
 namespace rookery::contract {
@@ -185,18 +182,6 @@ std::string error_json(const std::vector<FieldError>& errors) {
   return out += "]}";
 }
 
-std::string new_tool_use_id() {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::array<unsigned char, 12> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    throw std::system_error(errno, std::generic_category(), "getrandom");
-  }
-  std::string id = "srvtoolu_";
-  for (const unsigned char byte : bytes) {
-    id += kHex[byte >> 4U];
-    id += kHex[byte & 15U];
-  }
-  return id;
-}
+std::string new_tool_use_id() { return "srvtoolu_" + util::random_hex(24); }
 
 }  // namespace rookery::contract

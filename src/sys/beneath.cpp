@@ -3,15 +3,13 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 
-#include "sys/error.h"
+#include "util/random.h"
 
 namespace rookery::sys {
 
@@ -54,16 +52,6 @@ bool give_to(int fd, const Owner& owner) noexcept {
   return ::fchown(fd, owner.uid, owner.gid) == 0;
 }
 
-std::string random_name(std::string_view prefix) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::array<unsigned char, 8> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) throw_errno("getrandom");
-  std::string name(prefix);
-  for (const unsigned char byte : bytes) {
-    name += kHex[byte >> 4U];
-    name += kHex[byte & 15U];
-  }
-  return name;
-}
+std::string random_name(std::string_view prefix) { return std::string(prefix) + util::random_hex(16); }
 
 }  // namespace rookery::sys

@@ -7,7 +7,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -18,6 +17,7 @@
 #include <stdexcept>
 
 #include "sys/cgroup.h"
+#include "sys/clone.h"
 #include "sys/error.h"
 #include "sys/file.h"
 #include "sys/socket.h"
@@ -80,15 +80,12 @@ void place(const std::vector<int>& fds) {
   sys::check(::close_range(static_cast<unsigned>(to), ~0u, 0), "close all other descriptors");
 }
 
-// The warden's process until it exec's: after unshare(CLONE_NEWUSER) the memory still belongs to the host's user
-// namespace, and only an exec gives it to Z.
+// The warden's process until it exec's: made in the user namespace Z, its memory still belongs to the host's, and only
+// an exec gives it to Z. It is pid 1 of a PID namespace: when it ends, the kernel ends everything it started.
 [[noreturn]] void become_warden(int to_parent, const std::vector<int>& fds) noexcept {
   try {
-    sys::check(::unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS),
-               "make a user namespace (a process that was only chroot'ed cannot: start from a real root; see also "
-               "/proc/sys/user/max_user_namespaces)");
-    char go = 'u';
-    if (::write(to_parent, &go, 1) != 1 || ::read(to_parent, &go, 1) != 1) ::_exit(70);
+    char go = 0;
+    if (::read(to_parent, &go, 1) != 1) ::_exit(70);
     sys::check(::setresgid(0, 0, 0), "setresgid");
     sys::check(::setgroups(0, nullptr), "setgroups");
     sys::check(::setresuid(0, 0, 0), "setresuid");
@@ -130,6 +127,16 @@ void undo_delegation(const Delegation& delegation) noexcept {
   }
 }
 
+sys::Cloned clone_warden() {
+  try {
+    return sys::clone_process(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS);
+  } catch (const std::system_error& error) {
+    throw std::runtime_error(std::string("cannot make a user namespace: ") + error.code().message() +
+                             " (a process that was only chroot'ed cannot: start from a real root; see also "
+                             "/proc/sys/user/max_user_namespaces, and in a container its seccomp profile)");
+  }
+}
+
 // Starts the warden. What is opened here and not returned is the warden's alone.
 Supervised start_warden(const util::Settings& settings, const IdRange& ids, const Delegation& delegation, sys::UniqueFd listener, int root) {
   const sys::UniqueFd program(sys::check(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC), "open /proc/self/exe"));
@@ -150,17 +157,16 @@ Supervised start_warden(const util::Settings& settings, const IdRange& ids, cons
       supervised.way_back.emplace_back(sys::check(::open((own + file).c_str(), O_WRONLY | O_CLOEXEC), "open " + own + file));
     }
   }
-  supervised.warden = sys::check(::fork(), "fork");
-  if (supervised.warden == 0) become_warden(there.get(), fds);
-  there.reset();
-  char ready = 0;
-  if (::read(here.get(), &ready, 1) != 1) {
-    ::waitpid(supervised.warden, nullptr, 0);
-    throw std::runtime_error("the warden could not be started (its error is above)");
+  const sys::Cloned warden = clone_warden();
+  if (warden.pid == 0) {
+    here.reset();
+    become_warden(there.get(), fds);
   }
+  supervised.warden = warden.pid;
   map_ids(supervised.warden, ids);
   if (!delegation.layout.unified()) delegation.self.add(supervised.warden);
-  if (::write(here.get(), &ready, 1) != 1) sys::throw_errno("start the warden");
+  const char go = 'g';
+  if (::write(here.get(), &go, 1) != 1) sys::throw_errno("start the warden");
   return supervised;
 }
 

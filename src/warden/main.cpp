@@ -3,12 +3,14 @@
 // Theory of operation.
 //
 //   rookery serve (supervisor)   uid of Z's root, fsuid 0, no capability: waits, then removes the cgroup directories
-//    └─ rookery: warden          uid 0 in Z, all capabilities there, none on the host; one thread, one epoll loop
+//    └─ rookery: warden          uid 0 in Z, all capabilities there, none on the host; pid 1 of a PID namespace;
+//        │                       one thread, one epoll loop
 //        ├─ rookery: server      uid 100 in Z, an empty root; HTTP
+//        ├─ rookery: zygote      uid 0 in Z, six capabilities there, the image as root: forks interpreters into jails
 //        └─ rookery: init …      one per session, pid 1 of its jail, an unused uid
 //
 // The warden talks to the server over one SEQPACKET channel (requests.h) and to each init over another. It never reads
-// a client's bytes. When it ends, the parent-death signal ends the server, and each init sees its channel close.
+// a client's bytes. When it ends, the kernel ends everything in its PID namespace.
 
 #include "warden/main.h"
 
@@ -91,7 +93,8 @@ Trees build_trees(const util::Settings& settings) {
   sys::mount_fs("tmpfs", trees.root, MS_NOSUID, "mode=755,size=64m");
   for (const char* directory : {"/proc", "/sessions", "/image/default", "/empty"}) fs::create_directories(trees.root + directory);
   sys::attach(sessions.get(), trees.root + "/sessions");
-  sys::bind("/proc", trees.root + "/proc", true);
+  // The warden's own PID namespace; a proc for a jail can be mounted only while one like it is in sight.
+  sys::mount_fs("proc", trees.root + "/proc", MS_NOSUID | MS_NODEV | MS_NOEXEC);
   for (const util::EmbeddedFile& file : util::embedded_files()) {
     if (!file.name.starts_with("repl/")) continue;
     const fs::path at = trees.root + "/image/default/opt/rookery/" + std::string(file.name.substr(5));

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,9 +41,27 @@ void read_config(int config, Zygote& zygote) {
   zygote.filter = sys::SeccompFilter::deserialise(std::string_view(bytes).substr(sizeof(std::uint64_t) + sizeof(std::uint32_t)));
 }
 
+// What ps shows of a new interpreter. The arguments that the zygote was started with stand one behind the other, from
+// program_invocation_name on (execve(2)); they are written over in place.
+void set_title() noexcept {
+  static constexpr std::string_view kTitle = "python3";
+  char* const start = program_invocation_name;
+  const std::size_t room = std::strlen(start);
+  if (room < kTitle.size()) return;
+  char* end = start;
+  for (const char* argument : {"", "-I", "-B", "", "zygote"}) {
+    if (*argument != '\0' && std::strcmp(end, argument) != 0) break;
+    end += std::strlen(end) + 1;
+  }
+  std::memset(start, 0, static_cast<std::size_t>(end - start));
+  std::memcpy(start, kTitle.data(), kTitle.size());
+  ::prctl(PR_SET_NAME, kTitle.data());
+}
+
 // Runs in the new process: anything that fails is told on its channel, where the warden still listens.
 void become_member(const Zygote& zygote, const jail::Membership& membership) noexcept {
   try {
+    set_title();
     jail::join(membership, zygote.limits, zygote.filter);
   } catch (const std::exception& error) {
     wire::Writer message(wire::Type::kSetupFailed, 0);

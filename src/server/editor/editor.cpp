@@ -206,6 +206,7 @@ Editor::Answer Editor::undo_edit(const Call& call) {
   if (error != 0 && error != ENOENT) return call.error(error);
   const FilePlace place = place_of(call.workspace, target);
   const std::string* before = error == 0 ? undo_.newest(place) : nullptr;
+  if (before == nullptr && !target.exists && call.path.leaves_as_text) return call.error(ENOENT);
   if (before == nullptr) return refusal("no edits to undo for " + call.input.path);
   if (target.exists && !S_ISREG(target.status.st_mode)) return call.error(ENXIO);
   const mode_t mode = target.exists ? target.status.st_mode : kNewFileMode;

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# install_packages NAME...: installs those that are missing, quietly; needs root on Debian.
+install_packages() {
+  missing=""
+  for package in "$@"; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing="$missing $package"
+  done
+  [ -z "$missing" ] && return 0
+  echo "installing:$missing" >&2
+  export DEBIAN_FRONTEND=noninteractive
+  # shellcheck disable=SC2086
+  { apt-get update -q && apt-get install -q -y --no-install-recommends $missing; } >&2
+}
+
+BUILD_PACKAGES="g++ meson ninja-build pkg-config libseccomp-dev libcap-dev libcpp-httplib-dev rapidjson-dev libspdlog-dev doctest-dev python3 python3-dev"
+TEST_PACKAGES="clang libclang-rt-dev procps util-linux"

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the suites that tools/test asks for. The program is built already."""
+
+import argparse
+import os
+import pathlib
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from suites import conformance_suite, native, python_tests  # noqa: E402
+from suites.tally import Tally  # noqa: E402
+
+SOURCE = pathlib.Path(__file__).resolve().parents[3]
+# Under ThreadSanitizer only the units: it cannot run in a process that has given up what a jail gives up.
+SUITES = ("lint", "unit", "integration", "http", "escape", "abuse", "conformance", "fuzz")
+SLOWNESS = {"none": "1", "address": "4", "thread": "8"}
+
+
+def environment(options):
+    values = {"ROOKERY_BINARY": str(options.build / "rookery"), "ROOKERY_TEST_SLOWNESS": SLOWNESS[options.sanitize]}
+    if options.long:
+        values["ROOKERY_TEST_LIVES"] = "5000"
+        values["ROOKERY_TEST_LONG"] = "1"
+    os.environ.update(values)
+    return dict(os.environ)
+
+
+def run_suite(name, options, variables):
+    if name == "lint":
+        return native.lint(SOURCE)
+    if name == "unit":
+        return native.unit_tests(options.build, variables)
+    if name == "conformance":
+        return conformance_suite.conformance(SOURCE, variables)
+    if name == "fuzz":
+        return native.fuzz(SOURCE, 60 if options.long else 4)
+    jobs = 1 if name in ("abuse", "http") or options.sanitize != "none" else 2
+    return python_tests.run_directory(SOURCE / "tests" / name, variables, jobs)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", type=lambda text: pathlib.Path(text).resolve(), required=True)
+    parser.add_argument("--long", action="store_true")
+    parser.add_argument("--sanitize", choices=sorted(SLOWNESS), default="none")
+    parser.add_argument("--only", action="append", choices=SUITES)
+    options = parser.parse_args()
+    chosen = options.only or (("unit",) if options.sanitize == "thread" else
+                              ("unit", "integration", "conformance") if options.sanitize == "address" else SUITES)
+    variables = environment(options)
+    total = Tally()
+    for name in chosen:
+        start = time.monotonic()
+        print("== " + name, flush=True)
+        tally = run_suite(name, options, variables)
+        for reason in tally.reasons:
+            print("\n".join("    " + line for line in reason.splitlines()))
+        print("== %s: %s (%.0f s)" % (name, tally, time.monotonic() - start), flush=True)
+        total += tally
+    print(total)
+    return 1 if total.failed or not total.passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

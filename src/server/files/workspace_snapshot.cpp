@@ -21,8 +21,9 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::size_t kMaxOwnWrites = 4096;
 constexpr std::size_t kMaxHashedFile = std::size_t{64} << 10;
 constexpr std::size_t kMaxHashedTotal = std::size_t{1} << 20;
-// A kernel's clock tick is at most this long (HZ=100).
-constexpr std::int64_t kTick = 10'000'000;
+// How far a file's time may be ahead of that clock: a tick is at most 10 ms (HZ=100), and fine file times are
+// ahead by up to one. What is farther ahead was set by hand.
+constexpr std::int64_t kMostAhead = 20'000'000;
 
 constexpr int kOpenDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
 
@@ -129,7 +130,7 @@ void WorkspaceSnapshot::see_file(Walk& walk, int directory, const char* name) {
   bool changed = is_new || known.version != version;
   // A write in the same clock tick as the last one leaves no trace in the times, and calls are shorter than ticks.
   const std::int64_t ahead = version.modified_ns - file_clock();
-  const bool may_change_unseen = ahead >= 0 && ahead <= kTick;
+  const bool may_change_unseen = ahead >= 0 && ahead <= kMostAhead;
   if ((may_change_unseen || (!changed && known.content)) && version.size <= kMaxHashedFile &&
       walk.hashed + version.size <= kMaxHashedTotal) {
     walk.hashed += version.size;

@@ -169,6 +169,24 @@ TEST_CASE("uploads into the same new directory do not spoil each other") {
   CHECK(workspace.all() == Names{"new", "new/deep", "new/deep/b"});
 }
 
+TEST_CASE("an upload may learn its name after its content") {
+  const Workspace workspace;
+  workspace.fifo("fifo");
+  auto begun = UploadFile::begin(workspace.fd(), "first/place/x");
+  REQUIRE(begun.index() == 0);
+  auto& upload = std::get<0>(begun);
+  CHECK_FALSE(upload.write("content"));
+  CHECK(upload.move_to(workspace.fd(), "../x").value().status == 403);
+  CHECK(upload.move_to(workspace.fd(), "fifo").value().status == 409);
+  CHECK_FALSE(upload.move_to(workspace.fd(), "first/y"));
+  CHECK_FALSE(upload.move_to(workspace.fd(), "other/z"));
+  const auto done = upload.commit();
+  REQUIRE(done.index() == 0);
+  CHECK(std::get<0>(done).path == "other/z");
+  CHECK(workspace.read("other/z") == "content");
+  CHECK(workspace.all() == Names{"fifo", "other", "other/z"});
+}
+
 TEST_CASE("many uploads race for one directory and one name") {
   const Workspace workspace;
   std::vector<std::thread> threads;

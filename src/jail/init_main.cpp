@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <ctime>
 
@@ -109,7 +110,8 @@ void serve_warden(State& state) {
   if (received.descriptors.empty()) {
     // Fork mode: the zygote made the interpreter; its pid in here comes with the message.
     state.repl = reader.i32();
-    if (state.repl > 0 && ::kill(state.repl, 0) == 0) return;
+    // EPERM: it lives, and has not taken its ids yet.
+    if (state.repl > 0 && (::kill(state.repl, 0) == 0 || errno == EPERM)) return;
     // It ended, and was reaped as a stranger, before this word came.
     state.repl = -1;
     wire::Writer answer(wire::Type::kReplExited, 0);

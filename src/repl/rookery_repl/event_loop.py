@@ -25,10 +25,12 @@ class EventLoop:
     def __init__(self):
         self._asyncio = None  # kept: user code may take it out of sys.modules
         self._loop = None
+        self._preloaded = "asyncio" in sys.modules  # by the zygote: says nothing of this session
 
     def prepare(self, imported, awaiting):
         """Before a cell: makes the loop the current one, if asyncio is in use, about to be imported, or needed."""
-        if not imported and not awaiting and "asyncio" not in sys.modules:
+        in_use = self._loop is not None or (not self._preloaded and "asyncio" in sys.modules)
+        if not imported and not awaiting and not in_use:
             return
         try:
             if self._asyncio is None:

@@ -75,7 +75,12 @@ class Driver:
         theirs.close()
         self.nonce = 0
         self.status = None
-        reply, text = self.receive(20)
+        try:
+            reply, text = self.receive(20)
+        except EOFError:
+            captured = {1: b"", 2: b""}
+            self._drain(captured)
+            raise DriverEnded(self.wait(), captured[1], captured[2]) from None
         assert reply[:2] == (MAGIC, REPL_READY), (reply, text)
         self.start_seconds = time.perf_counter() - self.started
 

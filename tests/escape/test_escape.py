@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sends the checks into a session as code and turns each printed line into one judged promise."""
+
+import ctypes
+import json
+import os
+import pathlib
+import platform
+import socket
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integration"))
+
+import process_tree  # noqa: E402
+from harness import ServerTestCase  # noqa: E402
+
+HERE = pathlib.Path(__file__).parent
+SECRET = "rookery-test-secret-7c1d"
+
+
+class Escape(ServerTestCase):
+    """No promise is open, for an interpreter forked from the zygote."""
+
+    settings = {"TELEMETRY_OTLP_HEADERS": "authorization=" + SECRET}
+
+    def parameters(self, other):
+        kinds = ("mnt", "net", "pid", "ipc", "uts", "cgroup", "user")
+        owners = ["self", self.server.role("warden"), self.server.role("server")]
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(self.listener.close)
+        abstract = socket.socket(socket.AF_UNIX)
+        abstract.bind("\0rookery-escape-%d" % os.getpid())
+        abstract.listen()
+        self.addCleanup(abstract.close)
+        key = 0x5AFE0000 | os.getpid() & 0xFFFF
+        libc = ctypes.CDLL(None)
+        segment = libc.shmget(key, 4096, 0o1666)
+        self.addCleanup(libc.shmctl, segment, 0, None)
+        return {
+            "namespaces": {kind: [process_tree.namespace(pid, kind) for pid in owners] for kind in kinds},
+            "host_pids": self.server.tree(), "host_ports": [self.server.port, self.listener.getsockname()[1]],
+            "abstract_names": ["rookery-escape-%d" % os.getpid(), "other-session"], "shm_keys": [key, 4711],
+            "hidden_paths": [str(self.server.root), str(self.server.scratch), "/root", "/etc/shadow", "/var/lib/dpkg", "/run", "/home",
+                             "/var/run/docker.sock", "/workspace/secret-of-another", "/tmp/secret-of-another", __file__],
+            "hidden_names": [other.id, "secret-of-another", str(self.server.scratch)] + [name for name in (os.uname().nodename,) if len(name) > 5],
+            "secrets": [SECRET], "nested": os.environ.get("SANDBOX_JAIL_USERNS") != "flat",
+        }
+
+    def run_checks(self, module):
+        other = self.new_session()
+        other.bash("touch secret-of-another /tmp/secret-of-another /dev/shm/secret-of-another")
+        other.code("import socket, ctypes; s = socket.socket(socket.AF_UNIX); s.bind('\\0other-session'); s.listen(); ctypes.CDLL(None).shmget(4711, 4096, 0o1666)")
+        common = (HERE / "inside.py").read_text()
+        source = common + "\nPARAMETERS = " + repr(self.parameters(other)) + "\n" + \
+            (HERE / module).read_text().replace("from inside import *", "") + "\nrun_checks()\n"
+        result = self.session.code(source, 110)
+        verdicts = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
+        self.assertEqual(result.return_code, 0, result)
+        self.assertEqual(len(verdicts), source.count("\n@check("), "checks that reported")
+        for verdict in verdicts:
+            with self.subTest(promise=verdict["promise"]):
+                self.assertNotIn("error", verdict)
+                self.assertEqual(verdict["open"], [])
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "system call numbers of x86-64")
+    def test_doors_of_the_kernel(self):
+        self.run_checks("checks_kernel.py")
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "system call numbers of x86-64")
+    def test_view_from_inside(self):
+        self.run_checks("checks_view.py")
+
+    def test_the_same_holds_for_programs_that_bash_starts(self):
+        fields = self.shell("cat /proc/self/status")
+        for line in ("NoNewPrivs:\t1", "Seccomp:\t2", "CapEff:\t0000000000000000", "CapBnd:\t0000000000000000"):
+            self.assertIn(line, fields)
+        self.assertNotEqual(self.session.bash("unshare -r true || unshare -n true || mount -t tmpfs x /tmp || chroot / true").return_code, 0)
+
+
+class EscapeExec(Escape):
+    """Nor for one that was started afresh."""
+
+    settings = {**Escape.settings, "SANDBOX_SPAWN": "exec"}
+
+
+class EscapeAfterRestart(Escape):
+    """Nor for the one that takes over after a crash."""
+
+    @property
+    def session(self):
+        if getattr(self, "_session", None) is None:
+            self._session = self.new_session()
+            self._session.code("import os; os._exit(1)")
+        return self._session

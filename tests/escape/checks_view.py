@@ -187,8 +187,9 @@ def descriptors():
 def inherited():
     import subprocess
 
-    text = subprocess.run(["/bin/sh", "-c", "ls -l /proc/$$/fd | awk '{print $9 $10 $11}'"], capture_output=True, text=True, close_fds=False).stdout.split()
-    return [number for number in text if int(number.partition("->")[0]) > 2]
+    lines = subprocess.run(["/bin/ls", "-l", "/proc/self/fd"], capture_output=True, text=True, close_fds=False).stdout.splitlines()[1:]
+    links = [line.split()[-3::2] for line in lines]  # number and target
+    return [link for link in links if int(link[0]) > 2 and not link[1].startswith("/proc/")]
 
 
 @check("the environment has no secret, no loader variable and nothing of the host")

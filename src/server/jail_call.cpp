@@ -323,7 +323,7 @@ void JailCall::linger() {
 void JailCall::restart_later() {
   if (jail_.jail_lost) return;  // the rebuild brings one
   try {
-    jail_.repl = warden_.restart_interpreter(jail_.slot);
+    jail_.repl = warden_.restart_interpreter(jail_.lease);
     jail_.repl_ready = false;
     jail_.repl_lost = false;
   } catch (const std::exception& error) {
@@ -333,7 +333,7 @@ void JailCall::restart_later() {
 }
 
 void JailCall::rebuild_jail() {
-  Lease lease = warden_.rebuild(session_.slot());
+  Lease lease = warden_.rebuild(session_.lease());
   jail_.take(std::move(lease));
   jail_.workspace.reset();
   jail_.repl_lost = false;

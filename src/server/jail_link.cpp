@@ -8,17 +8,17 @@
 
 namespace rookery::server {
 
-void JailLink::take(Lease lease) {
-  if (lease.descriptors.size() != wire::kLeaseDescriptorCount) throw std::runtime_error("a lease without its descriptors");
-  slot = lease.slot;
-  init = std::move(lease.descriptors[wire::kInitChannel]);
-  repl = std::move(lease.descriptors[wire::kReplChannel]);
-  out = std::move(lease.descriptors[wire::kStdout]);
-  err = std::move(lease.descriptors[wire::kStderr]);
-  workspace = std::move(lease.descriptors[wire::kWorkspace]);
-  cpu_usage = std::move(lease.descriptors[wire::kCpuUsage]);
-  memory_events = std::move(lease.descriptors[wire::kMemoryEvents]);
-  pids_events = std::move(lease.descriptors[wire::kPidsEvents]);
+void JailLink::take(Lease taken) {
+  if (taken.descriptors.size() != wire::kLeaseDescriptorCount) throw std::runtime_error("a lease without its descriptors");
+  lease = taken.number;
+  init = std::move(taken.descriptors[wire::kInitChannel]);
+  repl = std::move(taken.descriptors[wire::kReplChannel]);
+  out = std::move(taken.descriptors[wire::kStdout]);
+  err = std::move(taken.descriptors[wire::kStderr]);
+  workspace = std::move(taken.descriptors[wire::kWorkspace]);
+  cpu_usage = std::move(taken.descriptors[wire::kCpuUsage]);
+  memory_events = std::move(taken.descriptors[wire::kMemoryEvents]);
+  pids_events = std::move(taken.descriptors[wire::kPidsEvents]);
   repl_ready = true;
   jail_lost = false;
 }

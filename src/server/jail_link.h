@@ -14,7 +14,7 @@ namespace rookery::server {
 // The server's descriptors of one session's jail. What arrives on them is untrusted. Used by one thread at a time:
 // whoever holds the session's call queue.
 struct JailLink {
-  std::uint32_t slot = 0;
+  std::uint64_t lease = 0;
   sys::UniqueFd init, repl, out, err, workspace, cpu_usage, memory_events, pids_events;
   bool repl_ready = false;  // false: start one, or wait until a started one is ready
   bool repl_lost = false;   // the last interpreter ended: variables are gone
@@ -22,7 +22,7 @@ struct JailLink {
   bool loss_told = false;   // an answer has already said that the variables are gone
 
   // Takes over a lease; an interpreter of a fresh lease is ready. Throws std::runtime_error for a wrong one.
-  void take(Lease lease);
+  void take(Lease taken);
 };
 
 // Sends text with a message: inline, or in a sealed memfd when it is long. False when the peer cannot take it.

@@ -16,7 +16,7 @@ double posix_now() { return std::chrono::duration<double>(std::chrono::system_cl
 Session::Session(Lease lease, std::uint32_t idle_timeout_s, std::uint32_t max_lifetime_s)
     : id_(lease.session_id),
       image_(lease.image),
-      slot_(lease.slot),
+      lease_(lease.number),
       cancel_(sys::check(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")),
       created_at_(posix_now()),
       last_activity_at_(created_at_),

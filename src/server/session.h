@@ -53,14 +53,14 @@ class Session {
   WorkspaceSnapshot snapshot;
   // /workspace; the same for the whole life of the session, whatever happens to its jail.
   [[nodiscard]] int workspace() const noexcept { return workspace_.get(); }
-  [[nodiscard]] std::uint32_t slot() const noexcept { return slot_; }
+  [[nodiscard]] std::uint64_t lease() const noexcept { return lease_; }
 
  private:
   void touch();
 
   std::string id_;
   std::string image_;
-  std::uint32_t slot_;
+  std::uint64_t lease_;
   sys::UniqueFd workspace_;
   sys::UniqueFd cancel_;
   double created_at_;

@@ -38,14 +38,14 @@ std::shared_ptr<Session> SessionTable::create(const contract::CreateSessionReque
   }
   try {
     Lease lease = warden_.lease(request.image);
-    const std::uint32_t slot = lease.slot;
+    const std::uint64_t number = lease.number;
     const std::uint32_t lifetime = lowered(request.max_lifetime_seconds, settings_.session_max_lifetime_s, settings_.session_max_lifetime_s);
     const std::uint32_t idle = lowered(request.idle_timeout_seconds, settings_.session_idle_timeout_s, settings_.session_max_lifetime_s);
     std::shared_ptr<Session> session;
     try {
       session = std::make_shared<Session>(std::move(lease), idle, lifetime);
     } catch (...) {
-      warden_.release(slot);
+      warden_.release(number);
       throw;
     }
     {
@@ -83,7 +83,7 @@ bool SessionTable::destroy(std::string_view id) {
 void SessionTable::end(const std::shared_ptr<Session>& session) {
   session->close();
   try {
-    warden_.release(session->slot());
+    warden_.release(session->lease());
   } catch (const std::exception& error) {
     log_error(std::string("a session could not be released: ") + error.what());
   }

@@ -36,24 +36,24 @@ Lease WardenClient::lease(const std::string& image) {
   return read_lease(ask(std::move(message), nonce, wire::Type::kLeased, wire::kLeaseDescriptorCount));
 }
 
-Lease WardenClient::rebuild(std::uint32_t slot) {
+Lease WardenClient::rebuild(std::uint64_t lease) {
   const std::uint64_t nonce = next_nonce();
   wire::Writer message(wire::Type::kKill, nonce);
-  message.u32(slot);
+  message.u64(lease);
   return read_lease(ask(std::move(message), nonce, wire::Type::kKilled, wire::kLeaseDescriptorCount));
 }
 
-sys::UniqueFd WardenClient::restart_interpreter(std::uint32_t slot) {
+sys::UniqueFd WardenClient::restart_interpreter(std::uint64_t lease) {
   const std::uint64_t nonce = next_nonce();
   wire::Writer message(wire::Type::kRestartRepl, nonce);
-  message.u32(slot);
+  message.u64(lease);
   return std::move(ask(std::move(message), nonce, wire::Type::kReplRestarted, 1).descriptors.front());
 }
 
-void WardenClient::release(std::uint32_t slot) {
+void WardenClient::release(std::uint64_t lease) {
   const std::uint64_t nonce = next_nonce();
   wire::Writer message(wire::Type::kRelease, nonce);
-  message.u32(slot);
+  message.u64(lease);
   ask(std::move(message), nonce, wire::Type::kReleased, 0);
 }
 
@@ -70,7 +70,7 @@ WardenClient::Statistics WardenClient::statistics() {
 Lease WardenClient::read_lease(Answer answer) {
   wire::Reader reader(answer.payload);
   Lease lease;
-  lease.slot = reader.u32();
+  lease.number = reader.u64();
   lease.session_id = reader.text();
   lease.image = reader.text();
   if (!reader.done()) throw std::runtime_error("the warden's answer is malformed");

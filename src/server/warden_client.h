@@ -19,7 +19,7 @@ namespace rookery::server {
 
 // What a lease or a rebuild brings.
 struct Lease {
-  std::uint32_t slot = 0;
+  std::uint64_t number = 0;  // names the lease to the warden
   std::string session_id;
   std::string image;
   std::vector<sys::UniqueFd> descriptors;  // by wire::LeaseDescriptor
@@ -39,10 +39,10 @@ class WardenClient {
 
   // Each throws std::runtime_error with the warden's reason, or when no answer came.
   Lease lease(const std::string& image);
-  Lease rebuild(std::uint32_t slot);
-  sys::UniqueFd restart_interpreter(std::uint32_t slot);
+  Lease rebuild(std::uint64_t lease);
+  sys::UniqueFd restart_interpreter(std::uint64_t lease);
   // Returns once every process of the jail is dead and its files are gone.
-  void release(std::uint32_t slot);
+  void release(std::uint64_t lease);
   struct Statistics {
     std::uint32_t ready = 0;  // jails built ahead
     std::uint32_t jails = 0;  // all

@@ -70,30 +70,45 @@ void Pool::lease(std::uint64_t nonce) {
   refill();
 }
 
-void Pool::rebuild(std::uint64_t nonce, std::uint32_t slot) {
-  Slot& entry = slots_[slot];
-  entry.pending = Request{nonce, wire::Type::kKilled};
-  if (entry.jail->state == JailProcess::State::kDead) {
-    build(slot);
+// A lease's number holds its slot in the low bits.
+Pool::Slot* Pool::find(std::uint64_t lease) noexcept {
+  const auto index = static_cast<std::size_t>(lease & 0xffff);
+  return index < slots_.size() && slots_[index].leased && slots_[index].lease == lease ? &slots_[index] : nullptr;
+}
+
+void Pool::rebuild(std::uint64_t nonce, std::uint64_t lease) {
+  Slot* slot = find(lease);
+  if (slot == nullptr || slot->pending) {
+    answers_.failed(nonce, slot == nullptr ? "no such lease" : "the session is being released or rebuilt already");
+    return;
+  }
+  slot->pending = Request{nonce, wire::Type::kKilled};
+  if (slot->jail->state == JailProcess::State::kDead) {
+    build(slot->jail->slot());
   } else {
-    entry.jail->kill();
+    slot->jail->kill();
   }
 }
 
-void Pool::release(std::uint64_t nonce, std::uint32_t slot) {
-  Slot& entry = slots_[slot];
+void Pool::release(std::uint64_t nonce, std::uint64_t lease) {
+  Slot* slot = find(lease);
+  if (slot == nullptr || (slot->pending && slot->pending->type == wire::Type::kReleased)) {
+    answers_.failed(nonce, "no such lease");
+    return;
+  }
   // A rebuild that is under way loses against the release of the session.
-  if (entry.pending) answers_.failed(entry.pending->nonce, "the session was released");
-  entry.pending = Request{nonce, wire::Type::kReleased};
-  if (entry.jail->state == JailProcess::State::kDead) {
-    drop(slot);
+  if (slot->pending) answers_.failed(slot->pending->nonce, "the session was released");
+  slot->pending = Request{nonce, wire::Type::kReleased};
+  if (slot->jail->state == JailProcess::State::kDead) {
+    drop(slot->jail->slot());
   } else {
-    entry.jail->kill();
+    slot->jail->kill();
   }
 }
 
-JailProcess* Pool::leased(std::uint32_t slot) noexcept {
-  return slot < slots_.size() && slots_[slot].leased ? slots_[slot].jail.get() : nullptr;
+JailProcess* Pool::leased(std::uint64_t lease) noexcept {
+  Slot* slot = find(lease);
+  return slot != nullptr && !slot->pending ? slot->jail.get() : nullptr;
 }
 
 void Pool::refill() {
@@ -183,7 +198,7 @@ void Pool::on_ready(Slot& slot) {
   had_success_ = true;
   if (slot.leased) {
     slot.jail->state = JailProcess::State::kLeased;
-    if (slot.pending) answers_.leased(slot.pending->nonce, wire::Type::kKilled, *slot.jail);
+    if (slot.pending) answers_.leased(slot.pending->nonce, wire::Type::kKilled, slot.lease, *slot.jail);
     slot.pending.reset();
     slot.jail->forget_lease();
   } else {
@@ -199,8 +214,9 @@ void Pool::serve_waiting() {
     Slot& slot = slots_[ready_.front()];
     ready_.pop_front();
     slot.leased = true;
+    slot.lease = (++last_lease_ << 16) | slot.jail->slot();
     slot.jail->state = JailProcess::State::kLeased;
-    answers_.leased(waiting_.front(), wire::Type::kLeased, *slot.jail);
+    answers_.leased(waiting_.front(), wire::Type::kLeased, slot.lease, *slot.jail);
     waiting_.pop_front();
     slot.jail->forget_lease();
   }
@@ -222,7 +238,7 @@ void Pool::on_end(std::uint32_t index) {
     drop(index);
     refill();
   } else if (!slot.pending) {
-    answers_.answer(0, wire::Type::kJailDied, index);
+    answers_.answer(0, wire::Type::kJailDied, slot.lease);
   } else if (slot.pending->type == wire::Type::kReleased) {
     drop(index);
   } else {
@@ -233,7 +249,8 @@ void Pool::on_end(std::uint32_t index) {
 void Pool::fail_start(std::uint32_t index, const std::string& why) {
   Slot& slot = slots_[index];
   --starting_;
-  ++failures_in_a_row_;
+  // A session can spoil its own workspace, so only what failed before any client had it says something of the machine.
+  if (!slot.leased) ++failures_in_a_row_;
   last_failure_ = why;
   if (!shutting_down_ && !(slot.pending && slot.pending->type == wire::Type::kReleased)) std::fprintf(stderr, "rookery: a jail could not be set up: %s\n", why.c_str());
   if (!slot.leased || (slot.pending && slot.pending->type == wire::Type::kReleased)) {
@@ -249,6 +266,7 @@ void Pool::drop(std::uint32_t index) noexcept {
   Slot& slot = slots_[index];
   const bool answer = slot.pending && slot.pending->type == wire::Type::kReleased;
   const std::uint64_t nonce = answer ? slot.pending->nonce : 0;
+  const std::uint64_t lease = slot.lease;
   slot = {};
   --count_;
   if (JailProcess::remove_cgroup(*context_.cgroup, index)) {
@@ -256,7 +274,7 @@ void Pool::drop(std::uint32_t index) noexcept {
   } else {
     stale_cgroups_.push_back(index);
   }
-  if (answer && nonce != 0) answers_.answer(nonce, wire::Type::kReleased, index);
+  if (answer && nonce != 0) answers_.answer(nonce, wire::Type::kReleased, lease);
 }
 
 void Pool::shut_down() noexcept {

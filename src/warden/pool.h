@@ -23,8 +23,8 @@ class Pool {
   class Answers {
    public:
     virtual ~Answers() = default;
-    virtual void leased(std::uint64_t nonce, wire::Type type, const JailProcess& jail) = 0;
-    virtual void answer(std::uint64_t nonce, wire::Type type, std::uint32_t slot) = 0;
+    virtual void leased(std::uint64_t nonce, wire::Type type, std::uint64_t lease, const JailProcess& jail) = 0;
+    virtual void answer(std::uint64_t nonce, wire::Type type, std::uint64_t lease) = 0;
     virtual void failed(std::uint64_t nonce, const std::string& why) = 0;
   };
 
@@ -33,11 +33,11 @@ class Pool {
 
   // Requests of the server. Each is answered once, with its nonce.
   void lease(std::uint64_t nonce);
-  void rebuild(std::uint64_t nonce, std::uint32_t slot);  // ends the jail and builds it anew on the same files
-  void release(std::uint64_t nonce, std::uint32_t slot);
+  void rebuild(std::uint64_t nonce, std::uint64_t lease);  // ends the jail and builds it anew on the same files
+  void release(std::uint64_t nonce, std::uint64_t lease);
   // Starts a new interpreter in a leased jail; the server's end of its channel. Throws std::system_error.
   sys::UniqueFd restart_interpreter(JailProcess& jail);
-  [[nodiscard]] JailProcess* leased(std::uint32_t slot) noexcept;  // nullptr unless it is leased
+  [[nodiscard]] JailProcess* leased(std::uint64_t lease) noexcept;  // nullptr unless it is leased and stays so
 
   // Whether the first zygote is still importing; jails that are built meanwhile get exec'd interpreters.
   [[nodiscard]] bool warming_up() const noexcept { return zygotes_ && zygotes_->starting(); }
@@ -67,7 +67,9 @@ class Pool {
     std::unique_ptr<JailProcess> jail;
     std::optional<Request> pending;  // a rebuild or release that waits for the jail's end, or a rebuild for its start
     bool leased = false;
+    std::uint64_t lease = 0;  // its number while it is leased
   };
+  [[nodiscard]] Slot* find(std::uint64_t lease) noexcept;
 
   void build(std::uint32_t slot);
   void watch(JailProcess& jail);
@@ -88,6 +90,7 @@ class Pool {
   std::deque<std::uint32_t> ready_;
   std::deque<std::uint64_t> waiting_;  // leases
   std::vector<std::uint32_t> stale_cgroups_;
+  std::uint64_t last_lease_ = 0;
   std::uint32_t count_ = 0;
   std::uint32_t starting_ = 0;
   std::uint32_t failures_in_a_row_ = 0;

@@ -16,29 +16,23 @@ namespace {
   throw std::runtime_error(std::string("the server broke the protocol with the warden: ") + what);
 }
 
-JailProcess& leased_jail(Pool& pool, std::uint32_t slot) {
-  JailProcess* jail = pool.leased(slot);
-  if (jail == nullptr) violation("a slot that is not leased");
-  return *jail;
-}
-
 struct Row {
   wire::Type type;
-  bool names_slot;  // payload: u32 slot; else the row's own
-  void (*handle)(Requests& requests, Pool& pool, std::uint64_t nonce, std::uint32_t slot);
+  bool names_lease;  // payload: u64 lease; else the row's own
+  void (*handle)(Requests& requests, Pool& pool, std::uint64_t nonce, std::uint64_t lease);
 };
 
-void restart_interpreter(Requests& requests, Pool& pool, std::uint64_t nonce, std::uint32_t slot) {
-  JailProcess& jail = leased_jail(pool, slot);
-  if (jail.state != JailProcess::State::kLeased) {
+void restart_interpreter(Requests& requests, Pool& pool, std::uint64_t nonce, std::uint64_t lease) {
+  JailProcess* jail = pool.leased(lease);
+  if (jail == nullptr || jail->state != JailProcess::State::kLeased) {
     requests.failed(nonce, "the jail has ended");
     return;
   }
   try {
-    const sys::UniqueFd channel = pool.restart_interpreter(jail);
+    const sys::UniqueFd channel = pool.restart_interpreter(*jail);
     wire::Writer message(wire::Type::kReplRestarted, nonce);
     const int fd = channel.get();
-    if (!sys::send_packet(requests.channel(), message.u32(slot).packet(), std::span(&fd, 1))) sys::throw_errno("answer the server");
+    if (!sys::send_packet(requests.channel(), message.u64(lease).packet(), std::span(&fd, 1))) sys::throw_errno("answer the server");
   } catch (const std::exception& error) {
     requests.failed(nonce, error.what());
   }
@@ -47,24 +41,16 @@ void restart_interpreter(Requests& requests, Pool& pool, std::uint64_t nonce, st
 // Each row with the argument why a compromised server gains nothing by it.
 constexpr Row kTable[] = {
     // A jail like any other, under limits the server cannot choose; at most slot_count() of them.
-    {wire::Type::kLease, false, [](Requests&, Pool& pool, std::uint64_t nonce, std::uint32_t) { pool.lease(nonce); }},
+    {wire::Type::kLease, false, [](Requests&, Pool& pool, std::uint64_t nonce, std::uint64_t) { pool.lease(nonce); }},
     // The recipe is the init's; the server only gets the other end of the new channel.
     {wire::Type::kRestartRepl, true, &restart_interpreter},
     // Ends and rebuilds a jail of the server's own.
-    {wire::Type::kKill, true,
-     [](Requests&, Pool& pool, std::uint64_t nonce, std::uint32_t slot) {
-       leased_jail(pool, slot);
-       pool.rebuild(nonce, slot);
-     }},
-    // Ends a session of the server's own; its slot cannot be named again before the next lease of it.
-    {wire::Type::kRelease, true,
-     [](Requests&, Pool& pool, std::uint64_t nonce, std::uint32_t slot) {
-       leased_jail(pool, slot);
-       pool.release(nonce, slot);
-     }},
+    {wire::Type::kKill, true, [](Requests&, Pool& pool, std::uint64_t nonce, std::uint64_t lease) { pool.rebuild(nonce, lease); }},
+    // Ends a session of the server's own; its number is never given again.
+    {wire::Type::kRelease, true, [](Requests&, Pool& pool, std::uint64_t nonce, std::uint64_t lease) { pool.release(nonce, lease); }},
     // Two numbers.
     {wire::Type::kStats, false,
-     [](Requests& requests, Pool& pool, std::uint64_t nonce, std::uint32_t) {
+     [](Requests& requests, Pool& pool, std::uint64_t nonce, std::uint64_t) {
        wire::Writer message(wire::Type::kStatistics, nonce);
        message.u32(pool.ready()).u32(pool.count());
        if (!sys::send_packet(requests.channel(), message.packet())) sys::throw_errno("answer the server");
@@ -73,12 +59,12 @@ constexpr Row kTable[] = {
 
 }  // namespace
 
-void Requests::serve(Pool& pool) {
+bool Requests::serve(Pool& pool) {
   std::byte buffer[sizeof(wire::Header) + wire::kMaxPayload];
   for (;;) {
     const sys::Received received = sys::receive_packet(channel_.get(), buffer);
-    if (received.size < 0 && errno == EAGAIN) return;
-    if (received.size <= 0) throw std::runtime_error("the server ended");
+    if (received.size < 0 && errno == EAGAIN) return true;
+    if (received.size <= 0) return false;
     const auto message = wire::parse({buffer, static_cast<std::size_t>(received.size)});
     if (received.truncated || !message) violation("a malformed message");
     const Row* row = nullptr;
@@ -87,23 +73,23 @@ void Requests::serve(Pool& pool) {
     }
     if (row == nullptr) violation("an unknown request");
     wire::Reader reader(message->payload);
-    const std::uint32_t slot = row->names_slot ? reader.u32() : 0;
+    const std::uint64_t lease = row->names_lease ? reader.u64() : 0;
     if (row->type == wire::Type::kLease && reader.text().size() > 64) violation("an image name that is too long");
     if (!reader.done()) violation("a payload of the wrong size");
-    row->handle(*this, pool, message->header.nonce, slot);
+    row->handle(*this, pool, message->header.nonce, lease);
   }
 }
 
-void Requests::leased(std::uint64_t nonce, wire::Type type, const JailProcess& jail) {
+void Requests::leased(std::uint64_t nonce, wire::Type type, std::uint64_t lease, const JailProcess& jail) {
   wire::Writer message(type, nonce);
-  message.u32(jail.slot()).text(jail.id()).text("default");
+  message.u64(lease).text(jail.id()).text("default");
   const std::vector<int> fds = jail.lease_descriptors();
   send(message, fds);
 }
 
-void Requests::answer(std::uint64_t nonce, wire::Type type, std::uint32_t slot) {
+void Requests::answer(std::uint64_t nonce, wire::Type type, std::uint64_t lease) {
   wire::Writer message(type, nonce);
-  send(message.u32(slot));
+  send(message.u64(lease));
 }
 
 void Requests::failed(std::uint64_t nonce, const std::string& why) {

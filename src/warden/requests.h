@@ -7,19 +7,19 @@
 namespace rookery::warden {
 
 // The server's side of the warden: a closed table of requests (wire/warden_messages.h). The server is assumed to be
-// compromised one day; a request that is unknown, malformed or not allowed for the session's state ends the server
-// process, and with it everything.
+// compromised one day; a request that is unknown or malformed ends the server process, and with it everything. One that
+// names a lease which has ended is no violation: a call and the release of its session may cross.
 class Requests : public Pool::Answers {
  public:
   explicit Requests(sys::UniqueFd channel) : channel_(std::move(channel)) {}
 
   [[nodiscard]] int channel() const noexcept { return channel_.get(); }
 
-  // Serves what has arrived. Throws std::runtime_error for a violation or when the server closed the channel.
-  void serve(Pool& pool);
+  // Serves what has arrived. False once the server has closed the channel. Throws std::runtime_error for a violation.
+  bool serve(Pool& pool);
 
-  void leased(std::uint64_t nonce, wire::Type type, const JailProcess& jail) override;
-  void answer(std::uint64_t nonce, wire::Type type, std::uint32_t slot) override;
+  void leased(std::uint64_t nonce, wire::Type type, std::uint64_t lease, const JailProcess& jail) override;
+  void answer(std::uint64_t nonce, wire::Type type, std::uint64_t lease) override;
   void failed(std::uint64_t nonce, const std::string& why) override;
 
  private:

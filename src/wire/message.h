@@ -41,7 +41,7 @@ enum class Type : std::uint16_t {
   kReleased,
   kStatistics,
   kFailed,      // payload: text
-  kJailDied,    // a jail ended without being asked to; payload: u32 slot
+  kJailDied,    // a jail ended without being asked to; payload: u64 lease
   // server -> init
   kRunBash = 32,   // payload: command text, or empty with one descriptor (sealed memfd)
   kInterrupt,      // SIGINT to the interpreter's main thread; no payload

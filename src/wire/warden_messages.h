@@ -3,22 +3,22 @@
 
 #include <cstdint>
 
-// Payloads of the server <-> warden channel (types in message.h). A request names a session by its
-// slot and never carries a path, an argv or a uid. The nonce is the request's number, so that answers may
-// come in any order.
+// Payloads of the server <-> warden channel (types in message.h). A request names a session by the number of its
+// lease, which is never used again, and never carries a path, an argv or a uid: a request that comes late names
+// nothing, and is answered by kFailed. The nonce is the request's number, so that answers may come in any order.
 //
 //   kLease        text image (at most 64 bytes)   -> kLeased | kFailed
-//   kRestartRepl  u32 slot                        -> kReplRestarted | kFailed
-//   kKill         u32 slot                        -> kKilled (the jail was ended and built anew) | kFailed
-//   kRelease      u32 slot                        -> kReleased, once every process of the jail is dead
+//   kRestartRepl  u64 lease                       -> kReplRestarted | kFailed
+//   kKill         u64 lease                       -> kKilled (the jail was ended and built anew) | kFailed
+//   kRelease      u64 lease                       -> kReleased, once every process of the jail is dead | kFailed
 //   kStats        -                               -> kStatistics
 //
-//   kLeased, kKilled     u32 slot, text session id, text image; descriptors in the order of LeaseDescriptor.
-//                        kKilled keeps slot, id and workspace; the other descriptors are new.
-//   kReplRestarted       u32 slot; one descriptor: the new channel to the interpreter
-//   kReleased            u32 slot
+//   kLeased, kKilled     u64 lease, text session id, text image; descriptors in the order of LeaseDescriptor.
+//                        kKilled keeps lease, id and workspace; the other descriptors are new.
+//   kReplRestarted       u64 lease; one descriptor: the new channel to the interpreter
+//   kReleased            u64 lease
 //   kStatistics          u32 ready jails, u32 jails
-//   kJailDied            u32 slot (nonce 0): the init of a leased jail ended; the server answers with kKill or kRelease
+//   kJailDied            u64 lease (nonce 0): the init of a leased jail ended; the server answers with kKill or kRelease
 namespace rookery::wire {
 
 enum LeaseDescriptor : unsigned {

@@ -37,7 +37,7 @@ ClientPath normalise(std::string_view text) {
     path.relative += component;
   }
   path.directory = path.directory || ends_with_slash;
-  if (path.relative.empty()) path.relative = ".";
+  if (path.relative.empty()) path.relative += '.';
   return path;
 }
 

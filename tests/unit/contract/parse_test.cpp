@@ -70,7 +70,8 @@ TEST_CASE("what is not a JSON object is refused") {
 TEST_CASE("a body is one strict JSON document") {
   for (const std::string body : {"{}{}", "{},", "{\"a\":1,}", "{/**/}", "{'a':1}", "{\"a\":NaN}", "{\"a\":Infinity}", "{\"a\":0x10}", "{\"a\":01}",
                                  "{\"a\":1e999}", "{\"a\":+1}", "\xEF\xBB\xBF{}", "{\"a\":\"\n\"}", "{\"a\":\"\x01\"}", "{\"a\":\"\xFF\"}",
-                                 "{\"a\":\"\xED\xA0\x80\"}", "{\"a\":\"\\ud800\"}", "{\"a\":\"\\x\"}", "{", "  ", "{\"a\"}"}) {
+                                 "{\"a\":\"\xED\xA0\x80\"}", "{\"a\":\"\\ud800\"}", "{\"a\":\"\\x\"}", "{", "  ", "{\"a\"}",
+                                 "{\"a\":\"cut\xED", "{\"a\":\"cut\xF0\x9F"}) {
     CHECK(wrong(parse_create_session(body)).find(" json_invalid;") != std::string::npos);
   }
   CHECK(wrong(parse_create_session("{}\0"s)) == "body.2 json_invalid;");

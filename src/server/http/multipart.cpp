@@ -74,6 +74,22 @@ void MultipartParser::data(std::string_view bytes) {
   if (outside_ > kMaxPreamble) fail("the multipart preamble is too long");
 }
 
+// The first place where the delimiter, or as much of it as fits before `end`, stands; `end` when nowhere.
+const char* MultipartParser::find_delimiter(const char* at, const char* end) const noexcept {
+  for (; at != end; ++at) {
+    // A call for each byte would make a run of CRs the slowest input by far.
+    if (*at != '\r') {
+      at = static_cast<const char*>(std::memchr(at, '\r', static_cast<std::size_t>(end - at)));
+      if (at == nullptr) return end;
+    }
+    const std::size_t count = std::min(delimiter_.size(), static_cast<std::size_t>(end - at));
+    if (count > 1 && at[1] != '\n') continue;
+    if (count > 2 && at[2] != '-') continue;
+    if (std::memcmp(at, delimiter_.data(), count) == 0) return at;
+  }
+  return end;
+}
+
 // Looks for the delimiter. CR stands only at its start (a boundary has none), so after a mismatch the
 // bytes that did match are content, and the search goes on with the byte that did not: no backtracking.
 std::size_t MultipartParser::content(std::string_view bytes) {
@@ -89,15 +105,8 @@ std::size_t MultipartParser::content(std::string_view bytes) {
     matched_ += count;
     at += count;
   } else {
-    while ((at = static_cast<const char*>(std::memchr(at, '\r', static_cast<std::size_t>(end - at)))) != nullptr) {
-      const std::size_t count = std::min(delimiter_.size(), static_cast<std::size_t>(end - at));
-      if (std::memcmp(at, delimiter_.data(), count) == 0) {
-        matched_ = count;
-        break;
-      }
-      ++at;
-    }
-    if (at == nullptr) at = end;
+    at = find_delimiter(at, end);
+    matched_ = std::min(delimiter_.size(), static_cast<std::size_t>(end - at));
     data(bytes.substr(0, static_cast<std::size_t>(at - begin)));
     at += matched_;
   }

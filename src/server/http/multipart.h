@@ -56,6 +56,7 @@ class MultipartParser {
   std::size_t header(std::string_view bytes);
   std::size_t content(std::string_view bytes);
   void data(std::string_view bytes);
+  [[nodiscard]] const char* find_delimiter(const char* at, const char* end) const noexcept;
 
   std::string delimiter_;  // CRLF "--" boundary
   MultipartEvents events_;

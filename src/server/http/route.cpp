@@ -56,7 +56,7 @@ bool matches(const Row& row, const std::vector<std::string>& segments) {
 
 std::string_view name(Route route) noexcept { return row(route).name; }
 BodyKind body_kind(Route route) noexcept { return row(route).body; }
-bool is_cheap(Route route) noexcept { return route == Route::kHealth; }
+bool is_cheap(Route route) noexcept { return route == Route::kHealth || route == Route::kDeleteSession; }
 
 std::variant<RouteMatch, RouteError> match_route(const RequestHead& head) {
   const Method method = head.method == Method::kHead ? Method::kGet : head.method;

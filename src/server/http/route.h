@@ -32,7 +32,7 @@ enum class BodyKind {
 
 [[nodiscard]] std::string_view name(Route route) noexcept;
 [[nodiscard]] BodyKind body_kind(Route route) noexcept;
-// Answered from memory, so it is served even when every ordinary thread is busy.
+// Served even when every ordinary thread is busy: answered from memory, or what frees those threads.
 [[nodiscard]] bool is_cheap(Route route) noexcept;
 
 struct RouteMatch {

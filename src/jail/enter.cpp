@@ -71,11 +71,18 @@ void mount_session(const Entry& entry) {
   const std::string& root = entry.image->root;
   const std::string staging = root + "/mnt";
   sys::attach(kSessionTree, staging);
+  sys::restrict_mount(staging, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);  // a plain directory's mount has neither
   sys::bind(staging + "/workspace", root + "/workspace");
   sys::bind(staging + "/tmp", root + "/tmp");
   sys::bind(staging + "/shm", root + "/dev/shm");
   sys::bind(staging + "/sessions", root + "/var/sandbox/sessions");
   sys::restrict_mount(root + "/var/sandbox/sessions", MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC);
+  // The image's know uid 1000; in a flat jail the session has another.
+  for (const char* file : {"passwd", "group"}) {
+    if (entry.nested) continue;
+    sys::bind(staging + "/" + file, root + "/etc/" + file);
+    sys::restrict_mount(root + "/etc/" + file, MOUNT_ATTR_RDONLY);
+  }
   sys::detach(staging);
 }
 

@@ -62,7 +62,7 @@ void end_processes(State& state, std::uint64_t nonce, wire::EndScope scope) {
   }
   // The exits that this caused are answered by the reply below, not one by one.
   state.bash = -1;
-  const bool repl_gone = state.repl > 0 && ::kill(state.repl, 0) != 0;
+  const bool repl_gone = state.repl > 0 && ::kill(state.repl, 0) != 0 && errno == ESRCH;
   if (repl_gone) state.repl = -1;
   wire::Writer message(wire::Type::kProcessesEnded, nonce);
   send(kServerChannel, message.u32(repl_gone ? 1 : 0));

@@ -98,6 +98,7 @@ void Handlers::exec(http::Request& request, http::Response& response) {
     outcome = run(*target, call, std::chrono::seconds(granted), request.client_fd);
   } catch (const std::exception& error) {
     target->queue.leave();
+    if (target->closed()) throw refusal(404, "session not found");  // released before the call could start
     log_error(std::string("a call could not be run: ") + error.what());
     throw busy("the session's jail is not available at the moment");
   }

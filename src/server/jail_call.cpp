@@ -311,9 +311,9 @@ void JailCall::drain_pipes() {
 void JailCall::linger() {
   const auto most = Clock::now() + kLingerMost;
   for (;;) {
-    pollfd fds[] = {{jail_.out.get(), POLLIN, 0}, {jail_.err.get(), POLLIN, 0}};
+    pollfd fds[] = {{jail_.out.get(), POLLIN, 0}, {jail_.err.get(), POLLIN, 0}, {session_.cancel_fd(), POLLIN, 0}};
     const auto wait = std::min<Clock::duration>(kLingerQuiet, most - Clock::now());
-    if (wait <= Clock::duration::zero() || ::poll(fds, 2, poll_ms(wait)) <= 0) return;
+    if (wait <= Clock::duration::zero() || ::poll(fds, 3, poll_ms(wait)) <= 0) return;
     if (!((fds[0].revents | fds[1].revents) & POLLIN)) return;
     drain_pipes();
   }

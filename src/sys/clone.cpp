@@ -4,7 +4,10 @@
 #include <linux/sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <cerrno>
 
 #include "sys/error.h"
 
@@ -25,6 +28,12 @@ Cloned clone_process(std::uint64_t flags, int cgroup) {
   if (cloned.pid < 0) throw_errno("clone3 into new namespaces");
   if (cloned.pid > 0) cloned.pidfd.reset(pidfd);
   return cloned;
+}
+
+void reap(int pidfd) noexcept {
+  siginfo_t info{};
+  while (::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd), &info, WEXITED) != 0 && errno == EINTR) {
+  }
 }
 
 void signal_process(int pidfd, int signal) noexcept { ::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0); }

@@ -18,6 +18,9 @@ struct Cloned {
 // (`cgroup` -1: none). The caller must be single-threaded. Throws std::system_error.
 Cloned clone_process(std::uint64_t flags, int cgroup = -1);
 
+// Waits for the end of a child and reaps it, unless that has been done already.
+void reap(int pidfd) noexcept;
+
 // pidfd_send_signal(2); errors (it has ended already) are ignored.
 void signal_process(int pidfd, int signal) noexcept;
 

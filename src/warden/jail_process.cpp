@@ -27,11 +27,13 @@ struct Pipe {
 };
 
 // The read end never blocks the server; the write end is an ordinary blocking one.
-Pipe make_pipe() {
+Pipe make_pipe(uid_t owner) {
   int ends[2];
   sys::check(::pipe2(ends, O_CLOEXEC), "pipe");
   Pipe pipe{sys::UniqueFd(ends[0]), sys::UniqueFd(ends[1])};
   sys::check(::fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK), "make a pipe non-blocking");
+  // So that programs may open it again, as /dev/stdout.
+  sys::check(::fchown(pipe.write.get(), owner, owner), "chown a pipe");
   return pipe;
 }
 
@@ -64,8 +66,8 @@ void JailProcess::start() {
   auto [warden_end, init_warden_end] = sys::seqpacket_pair();
   auto [server_end, init_server_end] = sys::seqpacket_pair();
   auto [repl_end, interpreter_end] = sys::seqpacket_pair();
-  Pipe output = make_pipe();
-  Pipe error = make_pipe();
+  Pipe output = make_pipe(uid_);
+  Pipe error = make_pipe(uid_);
   const sys::UniqueFd session_tree = storage_.clone();
   workspace_ = storage_.open_workspace();
 
@@ -128,7 +130,7 @@ void JailProcess::kill() noexcept {
 }
 
 void JailProcess::ended() noexcept {
-  if (process_.pid > 0) ::waitpid(process_.pid, nullptr, 0);
+  if (process_.pidfd) sys::reap(process_.pidfd.get());
   process_ = {};
   for (sys::UniqueFd* fd : {&warden_channel_, &interpreter_end_, &program_output_, &program_error_}) fd->reset();
   cgroup_procs_.clear();

@@ -101,7 +101,7 @@ void remove_tree(int directory, const std::string& name) {
     }
     if (moved) continue;
     sys::check(::unlinkat(directory, current.c_str(), AT_REMOVEDIR), "remove " + current);
-    std::erase(pending, current);
+    pending.pop_back();  // it is the last one: what it held was pushed behind it, and is gone
   }
 }
 

@@ -29,6 +29,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
+#include <thread>
 
 #include "jail/image.h"
 #include "jail/init_protocol.h"
@@ -40,6 +41,7 @@
 #include "sys/socket.h"
 #include "util/embedded.h"
 #include "warden/handover.h"
+#include "warden/leftovers.h"
 #include "warden/pool.h"
 #include "warden/requests.h"
 
@@ -114,6 +116,7 @@ Trees build_trees(const util::Settings& settings) {
 
 struct Server {
   sys::Cloned process;
+  int status = 0;  // wait status, once it has been reaped
   sys::UniqueFd channel;
 };
 
@@ -150,25 +153,38 @@ sys::UniqueFd watch_signals() {
   return sys::UniqueFd(sys::check(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd"));
 }
 
+// Reads the pending signals. As pid 1 of its namespace the warden gets orphans too, and reaps whatever has ended: its own
+// children are followed by pidfd, which a reaped process keeps readable. Returns whether to stop.
+bool handle_signals(int signals, Server& server) {
+  bool stop = false;
+  signalfd_siginfo info;
+  while (::read(signals, &info, sizeof info) == sizeof info) {
+    stop |= info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT;
+  }
+  int status = 0;
+  for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+    if (pid == server.process.pid) server.status = status;
+  }
+  return stop;
+}
+
 // The loop. Returns the exit status once the server has ended.
-int serve(Poller& poller, Pool& pool, Requests& requests, const Server& server, int signals) {
+int serve(Poller& poller, Pool& pool, Requests& requests, Server& server, int signals) {
   for (;;) {
     for (const std::uint64_t tag : poller.wait(pool.timeout_ms())) {
       if (tag == kServerTag) {
-        requests.serve(pool);
+        // Closed: it is ending, which its pidfd will say too.
+        if (!requests.serve(pool)) poller.remove(requests.channel());
       } else if (tag == kServerEndTag) {
-        int status = 0;
-        ::waitpid(server.process.pid, &status, 0);
+        poller.remove(server.process.pidfd.get());
+        handle_signals(signals, server);
+        const int status = server.status;
         if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
         std::fprintf(stderr, "rookery: the server ended unexpectedly (%s %d); all sessions are gone\n",
                      WIFEXITED(status) ? "status" : "signal", WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
         return 1;
       } else if (tag == kSignalTag) {
-        signalfd_siginfo info;
-        while (::read(signals, &info, sizeof info) == sizeof info) {
-          const auto signal = static_cast<int>(info.ssi_signo);
-          if (signal == SIGTERM || signal == SIGINT) sys::signal_process(server.process.pidfd.get(), SIGTERM);
-        }
+        if (handle_signals(signals, server)) sys::signal_process(server.process.pidfd.get(), SIGTERM);
       } else {
         pool.on_event(tag);
       }
@@ -177,27 +193,61 @@ int serve(Poller& poller, Pool& pool, Requests& requests, const Server& server, 
   }
 }
 
-void end_all(Poller& poller, Pool& pool, const Server& server) {
+// How long the end waits for all jails to be gone.
+constexpr auto kShutDown = std::chrono::seconds(10);
+
+// With SANDBOX_WORKSPACE=dir a session's directory may still be on its way out, in a child's hands.
+void remove_left_directories() noexcept {
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    try {
+      const sys::UniqueFd root(sys::check(::open("/sessions", O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open the sessions root"));
+      remove_left_sessions(root.get());
+      return;
+    } catch (const std::exception&) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // both removed the same thing: look again
+    }
+  }
+}
+
+void end_all(Poller& poller, Pool& pool, Requests& requests, Server& server, int signals) {
   sys::signal_process(server.process.pidfd.get(), SIGKILL);
+  poller.remove(server.process.pidfd.get());
+  poller.remove(requests.channel());
   pool.shut_down();
-  while (!pool.done()) {
-    for (const std::uint64_t tag : poller.wait(pool.timeout_ms() < 0 ? 1000 : pool.timeout_ms())) {
+  const auto deadline = std::chrono::steady_clock::now() + kShutDown;
+  while (!pool.done() && std::chrono::steady_clock::now() < deadline) {
+    for (const std::uint64_t tag : poller.wait(100)) {
+      if (tag == kSignalTag) handle_signals(signals, server);
       if (tag > kSignalTag) pool.on_event(tag);
     }
     pool.on_timer();
   }
+  if (!pool.done()) std::fprintf(stderr, "rookery: some jails did not end in time; the kernel ends them with the warden\n");
 }
+
+// Flat jails live in Z itself, so this is where the kernel's own switch against inner user namespaces is for them.
+void forbid_user_namespaces() { sys::write_file("/proc/sys/user/max_user_namespaces", "0"); }
 
 // How long the start waits for the zygote's imports; jails are built without it after that.
 constexpr auto kWarmUp = std::chrono::seconds(60);
 
 // Fail closed: the first jail has to come up before the server accepts anything. Sends the server its start signal.
-void prove_one_jail(Poller& poller, Pool& pool) {
+void prove_one_jail(Poller& poller, Pool& pool, JailContext& context, Server& server, int signals) {
   const auto patience = std::chrono::steady_clock::now() + kWarmUp;
   while (!pool.had_success()) {
     if (!pool.warming_up() || std::chrono::steady_clock::now() > patience) pool.refill();
-    if (!pool.last_failure().empty()) throw std::runtime_error("no jail can be built here: " + pool.last_failure());
+    if (!pool.last_failure().empty()) {
+      if (!context.nested || context.settings->jail_userns != util::JailUserns::kAuto) {
+        throw std::runtime_error("no jail can be built here: " + pool.last_failure());
+      }
+      // A host that refuses nested user namespaces (AppArmor's restriction, a sysctl).
+      std::fprintf(stderr, "rookery: jails are made flat, without a user namespace of their own (SANDBOX_JAIL_USERNS=auto)\n");
+      context.nested = false;
+      pool.forget_failures();
+    }
     for (const std::uint64_t tag : poller.wait(1000)) {
+      if (tag == kSignalTag && handle_signals(signals, server)) throw std::runtime_error("stopped before it was ready");
+      if (tag == kServerEndTag) throw std::runtime_error("the server could not start (its error is above)");
       if (tag > kSignalTag) pool.on_event(tag);
     }
     pool.on_timer();
@@ -238,7 +288,8 @@ int warden_main(const util::Settings& settings) {
   poller.add(server.process.pidfd.get(), kServerEndTag);
   int status = 1;
   try {
-    prove_one_jail(poller, pool);
+    prove_one_jail(poller, pool, context, server, signals.get());
+    if (!context.nested) forbid_user_namespaces();
     const std::byte go{1};
     if (!sys::send_packet(requests.channel(), std::span(&go, 1))) sys::throw_errno("start the server");
     poller.add(requests.channel(), kServerTag);
@@ -246,7 +297,8 @@ int warden_main(const util::Settings& settings) {
   } catch (const std::exception& error) {
     std::fprintf(stderr, "rookery: %s\n", error.what());
   }
-  end_all(poller, pool, server);
+  end_all(poller, pool, requests, server, signals.get());
+  remove_left_directories();
   return status;
 }
 

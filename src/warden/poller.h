@@ -10,7 +10,7 @@
 
 namespace rookery::warden {
 
-// epoll(7) with a number per descriptor. A descriptor leaves the set when it is closed.
+// epoll(7) with a number per descriptor. A descriptor has to be removed before it is closed (epoll(7), Q6).
 class Poller {
  public:
   Poller();

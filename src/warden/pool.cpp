@@ -151,6 +151,14 @@ void Pool::watch(JailProcess& jail) {
   poller_.add(jail.repl_channel(), tag(jail.slot(), Event::kReplChannel));
 }
 
+// Before its descriptors are closed: a process that is being cloned holds copies of them for a moment, and as long as
+// there is a copy the poller would go on telling of it.
+void Pool::unwatch(const JailProcess& jail) noexcept {
+  for (const int fd : {jail.pidfd(), jail.warden_channel(), jail.repl_channel()}) {
+    if (fd >= 0) poller_.remove(fd);
+  }
+}
+
 void Pool::on_event(std::uint64_t event_tag) {
   if (event_tag >= Zygotes::kFirstTag) {
     if (zygotes_) zygotes_->on_event(event_tag);
@@ -225,6 +233,7 @@ void Pool::serve_waiting() {
 void Pool::on_end(std::uint32_t index) {
   Slot& slot = slots_[index];
   const JailProcess::State state = slot.jail->state;
+  unwatch(*slot.jail);
   if (state == JailProcess::State::kStarting) {
     slot.jail->read_warden_channel();
     const std::string why = slot.jail->failure();

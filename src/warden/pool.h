@@ -56,6 +56,10 @@ class Pool {
   [[nodiscard]] std::uint32_t ready() const noexcept { return static_cast<std::uint32_t>(ready_.size()); }
   [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
   [[nodiscard]] const std::string& last_failure() const noexcept { return last_failure_; }
+  void forget_failures() noexcept {
+    last_failure_.clear();
+    failures_in_a_row_ = 0;
+  }
   [[nodiscard]] bool had_success() const noexcept { return had_success_; }
 
  private:
@@ -73,6 +77,7 @@ class Pool {
 
   void build(std::uint32_t slot);
   void watch(JailProcess& jail);
+  void unwatch(const JailProcess& jail) noexcept;
   void supply_interpreter(JailProcess& jail);
   void on_forked(const ZygoteProcess::Forked& forked);
   void on_ready(Slot& slot);

@@ -15,6 +15,15 @@
 
 namespace rookery::warden {
 
+namespace {
+
+void write_file(int directory, const char* name, const std::string& text) {
+  const sys::UniqueFd fd(sys::check(::openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444), std::string("create ") + name));
+  if (::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) sys::throw_errno(std::string("write ") + name);
+}
+
+}  // namespace
+
 SessionStorage::SessionStorage(std::string root, std::string id, uid_t uid, const util::Settings& settings)
     : root_(std::move(root)), id_(std::move(id)) {
   const std::string path = root_ + "/" + id_;
@@ -40,12 +49,16 @@ SessionStorage::~SessionStorage() {
   const std::string path = root_ + "/" + id_;
   if (mounted_ && ::umount2(path.c_str(), MNT_DETACH) != 0) std::perror("rookery: unmount a session");
   if (::rmdir(path.c_str()) == 0) return;
+  // A plain directory may hold very much: a child removes it, so that the warden goes on; it reaps the child as any other.
+  const pid_t child = ::fork();
+  if (child > 0) return;
   try {
     const sys::UniqueFd root(sys::check(::open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open the sessions root"));
     remove_tree(root.get(), id_);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "rookery: %s\n", error.what());
   }
+  if (child == 0) ::_exit(0);
 }
 
 void SessionStorage::populate(int directory, uid_t uid) const {
@@ -59,6 +72,9 @@ void SessionStorage::populate(int directory, uid_t uid) const {
   make("shm", 01777, uid);
   make("sessions", 0755, 0);
   make("sessions/" + id_, 0755, 0);
+  const std::string id = std::to_string(uid);
+  write_file(directory, "passwd", "root:x:0:0:root:/nonexistent:/usr/sbin/nologin\nsandbox:x:" + id + ":" + id + ":sandbox:/workspace:/bin/bash\n");
+  write_file(directory, "group", "root:x:0:\nsandbox:x:" + id + ":\n");
   sys::check(::symlinkat("/workspace", directory, ("sessions/" + id_ + "/workspace").c_str()), "link the workspace");
 }
 

@@ -13,6 +13,7 @@ namespace rookery::warden {
 // One session's files: the directory <id> below the sessions root, by default a tmpfs of its own with size and inode
 // limits, so that destroying it is one unmount whatever it holds. Below it:
 //   workspace/  tmp/  shm/     the session's, to be bound to /workspace, /tmp and /dev/shm
+//   passwd  group              for a flat jail, whose uid is the session's own
 //   sessions/<id>/workspace    -> /workspace, where clients of the reference expect it
 class SessionStorage {
  public:

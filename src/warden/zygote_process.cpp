@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -102,7 +101,7 @@ ZygoteProcess::ZygoteProcess(const ZygoteRecipe& recipe) {
 
 ZygoteProcess::~ZygoteProcess() {
   sys::signal_process(process_.pidfd.get(), SIGKILL);
-  ::waitpid(process_.pid, nullptr, 0);
+  sys::reap(process_.pidfd.get());
 }
 
 std::optional<ZygoteProcess::Forked> ZygoteProcess::read() {

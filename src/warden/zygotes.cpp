@@ -63,6 +63,7 @@ void Zygotes::on_event(std::uint64_t tag) {
 
 void Zygotes::lose(Entry& entry) noexcept {
   const std::set<std::uint64_t> unanswered = std::move(entry.asked);
+  poller_.remove(entry.process->channel());
   const std::uint64_t tag = entry.tag;
   std::erase_if(entries_, [&](const Entry& candidate) { return candidate.tag == tag; });
   for (const std::uint64_t nonce : unanswered) on_forked_({nonce, -1, "the zygote ended"});
@@ -76,7 +77,11 @@ void Zygotes::retire() noexcept {
   const Entry* in_use = current();
   if (in_use == nullptr) return;
   const std::uint64_t tag = in_use->tag;
-  std::erase_if(entries_, [&](const Entry& entry) { return entry.tag < tag && entry.asked.empty(); });
+  std::erase_if(entries_, [&](const Entry& entry) {
+    const bool done = entry.tag < tag && entry.asked.empty();
+    if (done) poller_.remove(entry.process->channel());
+    return done;
+  });
 }
 
 void Zygotes::start() noexcept {

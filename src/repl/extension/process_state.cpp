@@ -85,9 +85,4 @@ void leave_lost_directory(const char* fallback) noexcept {
   }
 }
 
-void prefer_as_oom_victim() noexcept {
-  const sys::UniqueFd file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
-  if (file) write_all(file.get(), "500");
-}
-
 }  // namespace rookery::repl

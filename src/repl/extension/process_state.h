@@ -33,8 +33,4 @@ void cancel_timers() noexcept;  // alarm() and the three setitimer() clocks
 // Goes to `fallback` when the working directory was deleted or became unreachable.
 void leave_lost_directory(const char* fallback) noexcept;
 
-// The kernel's out-of-memory killer takes the interpreter and its children before the session's init.
-// An unprivileged process may always raise its own score; a failure (no /proc) changes nothing else.
-void prefer_as_oom_victim() noexcept;
-
 }  // namespace rookery::repl

@@ -71,7 +71,6 @@ bool answer_unlocked(const Request& request, const Outcome& outcome) {
 bool claim_process(int channel, unsigned long open_files, const char* workspace) noexcept {
   if (!remember_interpreter()) return false;
   hold_interrupt();
-  prefer_as_oom_victim();
   if (const int error = claim_descriptors(channel, open_files, session.descriptors)) {
     errno = error;
     PyErr_SetFromErrno(PyExc_OSError);

@@ -66,9 +66,9 @@ void become_member(const Zygote& zygote, const jail::Membership& membership) noe
   } catch (const std::exception& error) {
     wire::Writer message(wire::Type::kSetupFailed, 0);
     message.raw(std::string_view(error.what()).substr(0, 1024));
-    for (const int channel : {membership.channel, 3}) {
-      [[maybe_unused]] const bool sent = sys::send_packet(channel, message.packet());
-    }
+    // Until join() has arranged the descriptors, 3 is the zygote's own channel; after that, the number it came under is closed.
+    const int channel = ::fcntl(membership.channel, F_GETFD) >= 0 ? membership.channel : 3;
+    [[maybe_unused]] const bool sent = sys::send_packet(channel, message.packet());
     ::_exit(70);
   }
 }

@@ -15,6 +15,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
+constexpr std::chrono::milliseconds kHealthPatience{50};
 constexpr std::size_t kMaxJsonBody = 16u << 20;
 
 http::HttpError refusal(int status, std::string_view detail, http::Fields fields = {}) {
@@ -127,7 +128,15 @@ contract::CallOutcome Handlers::run(Session& session, const contract::ExecReques
 
 void Handlers::health(http::Response& response) const {
   response.body = "{\"status\":\"ok\",\"session_count\":" + std::to_string(sessions_.count()) +
-                  ",\"max_sessions\":" + std::to_string(settings_.max_sessions) + "}";
+                  ",\"max_sessions\":" + std::to_string(settings_.max_sessions);
+  try {
+    const auto statistics = warden_.statistics(kHealthPatience);
+    response.body += ",\"ready_sessions\":" + std::to_string(statistics.ready) +
+                     (statistics.nested ? ",\"jail\":\"nested\"" : ",\"jail\":\"flat\"");
+  } catch (const std::exception&) {
+    // A warden that is busy for a moment says nothing of the server's own health.
+  }
+  response.body += "}";
 }
 
 }  // namespace rookery::server

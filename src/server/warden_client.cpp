@@ -57,13 +57,14 @@ void WardenClient::release(std::uint64_t lease) {
   ask(std::move(message), nonce, wire::Type::kReleased, 0);
 }
 
-WardenClient::Statistics WardenClient::statistics() {
+WardenClient::Statistics WardenClient::statistics(std::chrono::milliseconds patience) {
   const std::uint64_t nonce = next_nonce();
-  const Answer answer = ask(wire::Writer(wire::Type::kStats, nonce), nonce, wire::Type::kStatistics, 0);
+  const Answer answer = ask(wire::Writer(wire::Type::kStats, nonce), nonce, wire::Type::kStatistics, 0, patience);
   wire::Reader reader(answer.payload);
   Statistics statistics;
   statistics.ready = reader.u32();
   statistics.jails = reader.u32();
+  statistics.nested = reader.u32() != 0;
   return statistics;
 }
 
@@ -78,13 +79,14 @@ Lease WardenClient::read_lease(Answer answer) {
   return lease;
 }
 
-WardenClient::Answer WardenClient::ask(wire::Writer message, std::uint64_t nonce, wire::Type expected, std::size_t descriptors) {
+WardenClient::Answer WardenClient::ask(wire::Writer message, std::uint64_t nonce, wire::Type expected, std::size_t descriptors,
+                                       std::chrono::milliseconds patience) {
   std::unique_lock lock(mutex_);
   waiting_.try_emplace(nonce);
   // Sent under the lock: a full channel (EAGAIN) means that the warden is far behind, which is an error of its own.
   const bool sent = !lost_ && sys::send_packet(channel_.get(), message.packet());
   const auto answered = [&] { return lost_ || waiting_[nonce].answer.has_value(); };
-  const bool in_time = sent && answered_.wait_for(lock, kPatience, answered);
+  const bool in_time = sent && answered_.wait_for(lock, patience, answered);
   std::optional<Answer> answer = std::move(waiting_[nonce].answer);
   waiting_.erase(nonce);
   if (!in_time || !answer) throw std::runtime_error("the warden does not answer");

@@ -46,8 +46,9 @@ class WardenClient {
   struct Statistics {
     std::uint32_t ready = 0;  // jails built ahead
     std::uint32_t jails = 0;  // all
+    bool nested = true;       // in user namespaces of their own
   };
-  Statistics statistics();
+  Statistics statistics(std::chrono::milliseconds patience);
 
  private:
   struct Answer {
@@ -59,7 +60,8 @@ class WardenClient {
     std::optional<Answer> answer;
   };
 
-  Answer ask(wire::Writer message, std::uint64_t nonce, wire::Type expected, std::size_t descriptors);
+  Answer ask(wire::Writer message, std::uint64_t nonce, wire::Type expected, std::size_t descriptors,
+             std::chrono::milliseconds patience = kPatience);
   std::uint64_t next_nonce();
   Lease read_lease(Answer answer);
   void read_answers();

@@ -22,7 +22,7 @@ struct Settings {
   std::uint32_t session_max_lifetime_s = 7200;          // SANDBOX_SESSION_MAX_LIFETIME, seconds
   std::uint32_t session_gc_interval_s = 30;             // SANDBOX_SESSION_GC_INTERVAL, seconds
   std::uint32_t max_sessions = 256;                     // SANDBOX_MAX_SESSIONS
-  std::uint32_t pool_size = 4;                          // SANDBOX_POOL_SIZE: jails built ahead
+  std::uint32_t pool_size = 8;                          // SANDBOX_POOL_SIZE: jails built ahead
 
   std::uint32_t memory_mb = 1536;            // SANDBOX_RUNNER_MEMORY_MB, MiB a session
   std::uint32_t cpu_seconds = 120;           // SANDBOX_RUNNER_CPU_SECONDS, CPU seconds a call

@@ -51,9 +51,10 @@ struct Delegation {
 };
 
 // The subtree. On v2 only leaves may hold processes, so this one moves to its leaf "self".
-Delegation delegate_cgroup(const std::string& sessions_root, const IdRange& ids) {
+Delegation delegate_cgroup(const std::string& sessions_root, int root, const IdRange& ids) {
   Delegation delegation{sys::CgroupLayout::discover(), cgroup_name(sessions_root), {}, {}};
   remove_left_cgroups(delegation.layout, delegation.name);
+  remove_recorded_cgroups(root, delegation.layout, delegation.name);
   delegation.group = sys::Cgroup::create_below_own(delegation.layout, delegation.name);
   delegation.self = delegation.group.create("self");
   if (delegation.layout.unified()) {
@@ -181,7 +182,7 @@ int launch(const util::Settings& settings) {
   const IdRange ids = choose_id_range(settings.sessions_root);
   Supervised supervised;
   {
-    const Delegation delegation = delegate_cgroup(settings.sessions_root, ids);
+    const Delegation delegation = delegate_cgroup(settings.sessions_root, root.get(), ids);
     try {
       remove_left_sessions(root.get());
       sys::check(::fchown(root.get(), ids.first, ids.first), "chown the sessions root");

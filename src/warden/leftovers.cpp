@@ -13,9 +13,11 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <sstream>
 #include <vector>
 
 #include "sys/error.h"
+#include "sys/file.h"
 #include "sys/unique_fd.h"
 
 namespace rookery::warden {
@@ -49,25 +51,50 @@ std::string cgroup_name(const std::string& sessions_root) {
   return name;
 }
 
-void remove_left_cgroups(const sys::CgroupLayout& layout, const std::string& name) {
-  namespace fs = std::filesystem;
-  for (const std::string& own : layout.own_directories()) {
-    const fs::path group = fs::path(own) / name;
-    for (int attempt = 0; attempt < 300; ++attempt) {
-      std::error_code failed;
-      if (!fs::exists(group, failed)) break;
-      for (const auto& child : fs::directory_iterator(group, failed)) {
-        if (!child.is_directory()) continue;
-        end_processes_below(child.path());
-        ::rmdir(child.path().c_str());
-      }
-      end_processes_below(group);
-      if (::rmdir(group.c_str()) == 0) break;
-      const timespec wait{0, 10'000'000};
-      ::nanosleep(&wait, nullptr);
+namespace {
+
+constexpr const char* kRecord = ".rookery-cgroups";
+
+namespace fs = std::filesystem;
+
+void remove_group(const fs::path& group) {
+  for (int attempt = 0; attempt < 300; ++attempt) {
+    std::error_code failed;
+    if (!fs::exists(group, failed)) break;
+    for (const auto& child : fs::directory_iterator(group, failed)) {
+      if (!child.is_directory()) continue;
+      end_processes_below(child.path());
+      ::rmdir(child.path().c_str());
     }
+    end_processes_below(group);
+    if (::rmdir(group.c_str()) == 0) break;
+    const timespec wait{0, 10'000'000};
+    ::nanosleep(&wait, nullptr);
   }
 }
+
+}  // namespace
+
+void remove_left_cgroups(const sys::CgroupLayout& layout, const std::string& name) {
+  for (const std::string& own : layout.own_directories()) remove_group(fs::path(own) / name);
+}
+
+void remove_recorded_cgroups(int sessions_root, const sys::CgroupLayout& layout, const std::string& name) {
+  if (const sys::UniqueFd record(::openat(sessions_root, kRecord, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)); record) {
+    std::istringstream lines(sys::read_all(record.get()));
+    for (std::string line; std::getline(lines, line);) {
+      // Only what bears this sessions root's name, whose lock the caller holds.
+      if (line.starts_with("/sys/fs/cgroup") && fs::path(line).filename() == name) remove_group(line);
+    }
+  }
+  std::string list;
+  for (const std::string& own : layout.own_directories()) list += own + "/" + name + "\n";
+  ::unlinkat(sessions_root, kRecord, 0);
+  const sys::UniqueFd record(sys::check(::openat(sessions_root, kRecord, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600), "record the cgroups in the sessions root"));
+  if (::write(record.get(), list.data(), list.size()) != static_cast<ssize_t>(list.size())) sys::throw_errno("record the cgroups");
+}
+
+void forget_recorded_cgroups(int sessions_root) noexcept { ::unlinkat(sessions_root, kRecord, 0); }
 
 void remove_left_sessions(int sessions_root) {
   for (const std::string& name : names_in(sessions_root)) {

@@ -13,6 +13,12 @@ std::string cgroup_name(const std::string& sessions_root);
 // What an earlier run that crashed left below this process's own cgroup: ends its processes, removes its cgroups.
 void remove_left_cgroups(const sys::CgroupLayout& layout, const std::string& name);
 
+// The same for a run that was started in another cgroup: it left a list of its own in the sessions root. Writes the list
+// of this run.
+void remove_recorded_cgroups(int sessions_root, const sys::CgroupLayout& layout, const std::string& name);
+// Takes the list away, at a clean end.
+void forget_recorded_cgroups(int sessions_root) noexcept;
+
 // And its session directories.
 void remove_left_sessions(int sessions_root);
 

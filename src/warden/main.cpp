@@ -202,6 +202,7 @@ void remove_left_directories() noexcept {
     try {
       const sys::UniqueFd root(sys::check(::open("/sessions", O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open the sessions root"));
       remove_left_sessions(root.get());
+      forget_recorded_cgroups(root.get());
       return;
     } catch (const std::exception&) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));  // both removed the same thing: look again

@@ -113,7 +113,9 @@ JailProcess* Pool::leased(std::uint64_t lease) noexcept {
 
 void Pool::refill() {
   if (shutting_down_) return;
-  const auto wanted = [&] { return context_.settings->pool_size + static_cast<std::uint32_t>(waiting_.size()); };
+  // At least one at the start, to prove that jails can be had here.
+  const std::uint32_t ahead = had_success_ ? context_.settings->pool_size : std::max(1u, context_.settings->pool_size);
+  const auto wanted = [&] { return ahead + static_cast<std::uint32_t>(waiting_.size()); };
   while (starting_ < kBuildsAtOnce && ready() + starting_ < wanted() && !free_.empty() && failures_in_a_row_ < 3) {
     const std::uint32_t slot = free_.back();
     free_.pop_back();

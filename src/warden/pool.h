@@ -53,6 +53,7 @@ class Pool {
   [[nodiscard]] int timeout_ms() const;
   void on_timer();
 
+  [[nodiscard]] bool nested() const noexcept { return context_.nested; }
   [[nodiscard]] std::uint32_t ready() const noexcept { return static_cast<std::uint32_t>(ready_.size()); }
   [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
   [[nodiscard]] const std::string& last_failure() const noexcept { return last_failure_; }

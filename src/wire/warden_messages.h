@@ -17,7 +17,7 @@
 //                        kKilled keeps lease, id and workspace; the other descriptors are new.
 //   kReplRestarted       u64 lease; one descriptor: the new channel to the interpreter
 //   kReleased            u64 lease
-//   kStatistics          u32 ready jails, u32 jails
+//   kStatistics          u32 ready jails, u32 jails, u32 1 when jails have user namespaces of their own
 //   kJailDied            u64 lease (nonce 0): the init of a leased jail ended; the server answers with kKill or kRelease
 namespace rookery::wire {
 

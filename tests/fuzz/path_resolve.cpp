@@ -30,7 +30,8 @@ struct Place {
   int workspace = -1;
 
   Place() {
-    std::string name = "/tmp/rookery-fuzz-XXXXXX";
+    // Built anew after every write, so it should be a file system in memory, as a real workspace is.
+    std::string name = fs::is_directory("/dev/shm") ? "/dev/shm/rookery-fuzz-XXXXXX" : "/tmp/rookery-fuzz-XXXXXX";
     require(::mkdtemp(name.data()) != nullptr);
     root = name;
     std::ofstream(root / "outside") << "OUTSIDE";

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/allowed_hosts.h"
+
+#include <doctest/doctest.h>
+
+using rookery::server::AllowedHosts;
+
+TEST_CASE("on loopback only loopback's names are answered to") {
+  const AllowedHosts hosts{rookery::util::Settings{}};
+  for (const char* name : {"localhost", "127.0.0.1", "[::1]", ""}) CHECK(hosts.contains(name));
+  for (const char* name : {"evil.example", "127.0.0.1.nip.io", "localhost.", "0.0.0.0", "127.1", "2130706433"}) CHECK_FALSE(hosts.contains(name));
+}
+
+TEST_CASE("elsewhere any name, unless the operator lists some") {
+  rookery::util::Settings settings;
+  settings.listen_host = "0.0.0.0";
+  CHECK(AllowedHosts(settings).contains("rookery.internal"));
+  settings.allowed_hosts = "Rookery.internal,other";
+  CHECK(AllowedHosts(settings).contains("rookery.internal"));
+  CHECK(AllowedHosts(settings).contains("other"));
+  CHECK_FALSE(AllowedHosts(settings).contains("evil.example"));
+}

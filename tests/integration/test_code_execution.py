@@ -140,6 +140,9 @@ class LikeAScript(ServerTestCase):
         self.prints("import multiprocessing as mp, work\n"
                     "with mp.get_context('spawn').Pool(2) as p: print(p.map(work.sq, range(4)))", "[0, 1, 4, 9]", timeout=60)
 
+    def test_the_interpreter_can_start_itself(self):
+        self.prints("import subprocess, sys\nprint(subprocess.run([sys.executable, '-c', 'print(6 * 7)'], capture_output=True, text=True).stdout, end='')", "42")
+
     def test_threads_and_executors(self):
         self.prints("from concurrent.futures import ThreadPoolExecutor as T\n"
                     "with T(4) as e: print(sum(e.map(lambda n: n * n, range(5))))", "30")

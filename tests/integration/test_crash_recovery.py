@@ -27,7 +27,7 @@ class SessionCrash(ServerTestCase):
         victim.code("open('f', 'w').close(); import os")
         inner = int(victim.code("print(os.getpid())").stdout)
         for pid in self.of(victim, "1"):
-            if process_tree.status(pid)["NSpid"].split()[-1] == str(inner):
+            if process_tree.status(pid).get("NSpid", "-").split()[-1] == str(inner):
                 os.kill(pid, signal.SIGKILL)
         wait_for(lambda: victim.code("print('back')").stdout == "back", 10, "a new interpreter")
         self.assertEqual(victim.names(), ["f"])
@@ -37,7 +37,7 @@ class SessionCrash(ServerTestCase):
         victim, other = self.new_session(), self.new_session()
         other.code("kept = 1")
         victim.code("1")
-        init = [p for p in self.of(victim, "2") if process_tree.status(p)["NSpid"].split()[-1] == "1"]
+        init = [p for p in self.of(victim, "2") if process_tree.status(p).get("NSpid", "-").split()[-1] == "1"]
         self.assertEqual(len(init), 1)
         os.kill(init[0], signal.SIGKILL)
         time.sleep(0.3)
@@ -55,7 +55,7 @@ class SessionCrash(ServerTestCase):
         call.start()
         time.sleep(0.5)
         for pid in pids:
-            if process_tree.status(pid)["NSpid"].split()[-1] == "1":
+            if process_tree.status(pid).get("NSpid", "-").split()[-1] == "1":
                 os.kill(pid, signal.SIGKILL)
         call.join(10)
         self.assertFalse(call.is_alive())

@@ -22,7 +22,7 @@ def envelope(sandbox):
 @clause("Execute", "a tool_use_id is echoed verbatim, in both places")
 def id_echoed(sandbox):
     with sandbox.create() as session:
-        for wanted in ("toolu_1", "x\r\nX-Evil: 1", "ünïcode ✓", "a" * 500):
+        for wanted in ("toolu_1", "x\r\nX-Evil: 1", "ünïcode ✓", "a" * 200):
             for call in CALLS[:2]:
                 response = session.exec({**call, "tool_use_id": wanted})
                 equal(shapes.exec_response(response, call["tool"])["tool_use_id"], wanted)

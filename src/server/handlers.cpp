@@ -126,15 +126,28 @@ contract::CallOutcome Handlers::run(Session& session, const contract::ExecReques
   return outcome;
 }
 
+// One question at a time; who comes meanwhile, or finds the warden busy, gets the last answer.
+std::optional<WardenClient::Statistics> Handlers::warden_statistics() const {
+  const std::unique_lock asking(statistics_mutex_, std::try_to_lock);
+  if (asking.owns_lock()) {
+    try {
+      const auto fresh = warden_.statistics(kHealthPatience);
+      const std::lock_guard lock(last_statistics_mutex_);
+      last_statistics_ = fresh;
+    } catch (const std::exception&) {
+      // A warden that is busy for a moment says nothing of the server's own health.
+    }
+  }
+  const std::lock_guard lock(last_statistics_mutex_);
+  return last_statistics_;
+}
+
 void Handlers::health(http::Response& response) const {
   response.body = "{\"status\":\"ok\",\"session_count\":" + std::to_string(sessions_.count()) +
                   ",\"max_sessions\":" + std::to_string(settings_.max_sessions);
-  try {
-    const auto statistics = warden_.statistics(kHealthPatience);
-    response.body += ",\"ready_sessions\":" + std::to_string(statistics.ready) +
-                     (statistics.nested ? ",\"jail\":\"nested\"" : ",\"jail\":\"flat\"");
-  } catch (const std::exception&) {
-    // A warden that is busy for a moment says nothing of the server's own health.
+  if (const auto statistics = warden_statistics()) {
+    response.body += ",\"ready_sessions\":" + std::to_string(statistics->ready) +
+                     (statistics->nested ? ",\"jail\":\"nested\"" : ",\"jail\":\"flat\"");
   }
   response.body += "}";
 }

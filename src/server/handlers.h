@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <mutex>
+#include <optional>
+
 #include "server/http/exchange.h"
 #include "server/session_table.h"
 #include "server/warden_client.h"
@@ -30,9 +33,14 @@ class Handlers {
 
   contract::CallOutcome run(Session& session, const contract::ExecRequest& request, std::chrono::seconds timeout, int client_fd);
 
+  [[nodiscard]] std::optional<WardenClient::Statistics> warden_statistics() const;
+
   const util::Settings& settings_;
   SessionTable& sessions_;
   WardenClient& warden_;
+  mutable std::mutex statistics_mutex_;
+  mutable std::mutex last_statistics_mutex_;
+  mutable std::optional<WardenClient::Statistics> last_statistics_;
 };
 
 }  // namespace rookery::server

@@ -81,10 +81,13 @@ Lease WardenClient::read_lease(Answer answer) {
 
 WardenClient::Answer WardenClient::ask(wire::Writer message, std::uint64_t nonce, wire::Type expected, std::size_t descriptors,
                                        std::chrono::milliseconds patience) {
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_.try_emplace(nonce);
+  }
+  // Without the lock: the warden may be waiting for the reading thread, which needs it, to take an answer.
+  const bool sent = sys::send_packet_patiently(channel_.get(), message.packet(), {}, static_cast<int>(patience.count()));
   std::unique_lock lock(mutex_);
-  waiting_.try_emplace(nonce);
-  // Sent under the lock: a full channel (EAGAIN) means that the warden is far behind, which is an error of its own.
-  const bool sent = !lost_ && sys::send_packet(channel_.get(), message.packet());
   const auto answered = [&] { return lost_ || waiting_[nonce].answer.has_value(); };
   const bool in_time = sent && answered_.wait_for(lock, patience, answered);
   std::optional<Answer> answer = std::move(waiting_[nonce].answer);

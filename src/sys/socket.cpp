@@ -2,6 +2,7 @@
 #include "sys/socket.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 
@@ -47,6 +48,20 @@ bool send_packet(int socket, std::span<const std::byte> packet, std::span<const 
     sent = ::sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
   } while (sent < 0 && errno == EINTR);
   return sent == static_cast<ssize_t>(packet.size());
+}
+
+bool send_packet_patiently(int socket, std::span<const std::byte> packet, std::span<const int> descriptors, int patience_ms) noexcept {
+  while (!send_packet(socket, packet, descriptors)) {
+    if (errno != EAGAIN) return false;
+    pollfd fds[] = {{socket, POLLOUT, 0}};
+    const int ready = ::poll(fds, 1, patience_ms);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) {
+      errno = EAGAIN;
+      return false;
+    }
+  }
+  return true;
 }
 
 Received receive_packet(int socket, std::span<std::byte> buffer, std::size_t max_descriptors) {

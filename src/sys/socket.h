@@ -18,6 +18,10 @@ std::pair<UniqueFd, UniqueFd> seqpacket_pair();
 // True when it was sent whole; false with errno set (EAGAIN: the peer does not read) otherwise.
 [[nodiscard]] bool send_packet(int socket, std::span<const std::byte> packet, std::span<const int> descriptors = {}) noexcept;
 
+// As send_packet, but where the peer is behind it waits for it, at most `patience_ms`.
+[[nodiscard]] bool send_packet_patiently(int socket, std::span<const std::byte> packet, std::span<const int> descriptors,
+                                         int patience_ms) noexcept;
+
 struct Received {
   // Bytes of the packet; 0: the peer closed; -1: errno says why (EAGAIN: nothing there).
   ssize_t size = -1;

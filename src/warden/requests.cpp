@@ -12,6 +12,8 @@ namespace rookery::warden {
 
 namespace {
 
+constexpr int kPatienceMs = 5000;
+
 [[noreturn]] void violation(const char* what) {
   throw std::runtime_error(std::string("the server broke the protocol with the warden: ") + what);
 }
@@ -32,7 +34,7 @@ void restart_interpreter(Requests& requests, Pool& pool, std::uint64_t nonce, st
     const sys::UniqueFd channel = pool.restart_interpreter(*jail);
     wire::Writer message(wire::Type::kReplRestarted, nonce);
     const int fd = channel.get();
-    if (!sys::send_packet(requests.channel(), message.u64(lease).packet(), std::span(&fd, 1))) sys::throw_errno("answer the server");
+    requests.send(message.u64(lease), std::span(&fd, 1));
   } catch (const std::exception& error) {
     requests.failed(nonce, error.what());
   }
@@ -52,8 +54,7 @@ constexpr Row kTable[] = {
     {wire::Type::kStats, false,
      [](Requests& requests, Pool& pool, std::uint64_t nonce, std::uint64_t) {
        wire::Writer message(wire::Type::kStatistics, nonce);
-       message.u32(pool.ready()).u32(pool.count()).u32(pool.nested() ? 1 : 0);
-       if (!sys::send_packet(requests.channel(), message.packet())) sys::throw_errno("answer the server");
+       requests.send(message.u32(pool.ready()).u32(pool.count()).u32(pool.nested() ? 1 : 0));
      }},
 };
 
@@ -98,8 +99,8 @@ void Requests::failed(std::uint64_t nonce, const std::string& why) {
 }
 
 void Requests::send(wire::Writer& message, std::span<const int> descriptors) {
-  // The server reads answers in a thread of its own; one that lets this buffer fill has stopped doing so.
-  if (!sys::send_packet(channel_.get(), message.packet(), descriptors)) sys::throw_errno("answer the server");
+  // The server reads answers in a thread of its own; one that is this far behind has stopped doing so.
+  if (!sys::send_packet_patiently(channel_.get(), message.packet(), descriptors, kPatienceMs)) sys::throw_errno("answer the server");
 }
 
 }  // namespace rookery::warden

@@ -22,9 +22,10 @@ class Requests : public Pool::Answers {
   void answer(std::uint64_t nonce, wire::Type type, std::uint64_t lease) override;
   void failed(std::uint64_t nonce, const std::string& why) override;
 
- private:
+  // Throws std::system_error when the server does not read.
   void send(wire::Writer& message, std::span<const int> descriptors = {});
 
+ private:
   sys::UniqueFd channel_;
 };
 

@@ -71,7 +71,8 @@ void arrange_descriptors(int channel, int config) {
     std::vector<char*> pointers;
     for (std::string& variable : environment) pointers.push_back(variable.data());
     pointers.push_back(nullptr);
-    char* arguments[] = {const_cast<char*>("rookery: zygote"), const_cast<char*>("-I"), const_cast<char*>("-B"),
+    // Python finds itself by its first argument; it takes the title "rookery: zygote" once it runs.
+    char* arguments[] = {const_cast<char*>(recipe.image->python.c_str()), const_cast<char*>("-I"), const_cast<char*>("-B"),
                          const_cast<char*>(jail::kDriverPath), const_cast<char*>("zygote"), nullptr};
     ::execve(recipe.image->python.c_str(), arguments, pointers.data());
     sys::throw_errno("exec " + recipe.image->python);

@@ -43,7 +43,9 @@ Outcome run(PyObject* run_cell, const Request& request) noexcept {
           : PyObject_CallFunction(run_cell, "y#i", request.source.data(),
                                   static_cast<Py_ssize_t>(request.source.size()), 0);
   if (result == nullptr || PyArg_ParseTuple(result, "iI", &outcome.return_code, &outcome.error) == 0) {
-    PyErr_Clear();
+    // The driver handles whatever a cell raises, so this is damage to the driver itself: a fresh one takes over.
+    std::fflush(nullptr);
+    ::_exit(kExitBroken);
   }
   Py_XDECREF(result);
   return outcome;

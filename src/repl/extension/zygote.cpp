@@ -41,27 +41,29 @@ void read_config(int config, Zygote& zygote) {
   zygote.filter = sys::SeccompFilter::deserialise(std::string_view(bytes).substr(sizeof(std::uint64_t) + sizeof(std::uint32_t)));
 }
 
-// What ps shows of a new interpreter. The arguments that the zygote was started with stand one behind the other, from
-// program_invocation_name on (execve(2)); they are written over in place.
-void set_title() noexcept {
-  static constexpr std::string_view kTitle = "python3";
-  char* const start = program_invocation_name;
-  const std::size_t room = std::strlen(start);
-  if (room < kTitle.size()) return;
-  char* end = start;
-  for (const char* argument : {"", "-I", "-B", "", "zygote"}) {
-    if (*argument != '\0' && std::strcmp(end, argument) != 0) break;
-    end += std::strlen(end) + 1;
-  }
-  std::memset(start, 0, static_cast<std::size_t>(end - start));
-  std::memcpy(start, kTitle.data(), kTitle.size());
-  ::prctl(PR_SET_NAME, kTitle.data());
+// What ps shows. The arguments that the process was started with stand one behind the other, from program_invocation_name
+// on (execve(2)); they are written over in place. The interpreter finds itself by the first, so it has to be right until
+// then. `name` is what the process is called in short.
+void set_title(std::string_view title, const char* name) noexcept {
+  static char* const start = program_invocation_name;
+  static const std::size_t room = [] {
+    char* end = start;
+    for (const char* argument : {"", "-I", "-B", "", "zygote"}) {
+      if (*argument != '\0' && std::strcmp(end, argument) != 0) break;
+      end += std::strlen(end) + 1;
+    }
+    return static_cast<std::size_t>(end - start);
+  }();
+  ::prctl(PR_SET_NAME, name);
+  if (room <= title.size()) return;
+  std::memset(start, 0, room);
+  std::memcpy(start, title.data(), title.size());
 }
 
 // Runs in the new process: anything that fails is told on its channel, where the warden still listens.
 void become_member(const Zygote& zygote, const jail::Membership& membership) noexcept {
   try {
-    set_title();
+    set_title("python3", "python3");
     jail::join(membership, zygote.limits, zygote.filter);
   } catch (const std::exception& error) {
     wire::Writer message(wire::Type::kSetupFailed, 0);
@@ -162,6 +164,7 @@ bool fork_loop(int warden, int config, const char* preloaded) noexcept {
     zygote->own_pid_namespace.reset(sys::check(::open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC), "open /proc/self/ns/pid"));
     read_config(config, *zygote);
     ::close(config);
+    set_title("rookery: zygote", "zygote");
     wire::Writer ready(wire::Type::kZygoteReady, 0);
     answer(*zygote, ready.text(std::string_view(preloaded).substr(0, 4096)));
     return serve_requests(*zygote);

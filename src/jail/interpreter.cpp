@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
+#include <string_view>
 
 namespace rookery::jail {
 
@@ -27,6 +28,11 @@ std::string base_prefix(const fs::path& prefix) {
 
 std::string find(const std::string& source, const std::string& wanted) {
   if (!wanted.empty()) {
+    for (const std::string_view hidden : {"/tmp/", "/workspace/", "/dev/", "/proc/", "/mnt/", "/run/"}) {
+      if (!wanted.starts_with(hidden)) continue;
+      throw std::runtime_error("SANDBOX_PYTHON=" + wanted + ": a jail has a " + std::string(hidden) +
+                               " of its own, which hides it; put the interpreter elsewhere, e.g. below /opt");
+    }
     if (::access((source + wanted).c_str(), X_OK) != 0) {
       throw std::runtime_error("SANDBOX_PYTHON=" + wanted + " is not an executable file");
     }

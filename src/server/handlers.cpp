@@ -45,7 +45,6 @@ void Handlers::handle(http::Request& request, http::Response& response) {
     case http::Route::kListFiles: return list_files(request, response);
     case http::Route::kHealth: return health(response);
     case http::Route::kOpenApi: response.body = contract::openapi_json(); return;
-    case http::Route::kListSessions: throw refusal(405, "Method Not Allowed", {{"Allow", "POST"}});
   }
 }
 

@@ -43,9 +43,14 @@ Outcome run(PyObject* run_cell, const Request& request) noexcept {
           : PyObject_CallFunction(run_cell, "y#i", request.source.data(),
                                   static_cast<Py_ssize_t>(request.source.size()), 0);
   if (result == nullptr || PyArg_ParseTuple(result, "iI", &outcome.return_code, &outcome.error) == 0) {
-    // The driver handles whatever a cell raises, so this is damage to the driver itself: a fresh one takes over.
-    std::fflush(nullptr);
-    ::_exit(kExitBroken);
+    // The driver handles whatever a cell raises. An interrupt that came in its last moments fails the call; anything else is
+    // damage to the driver itself: a fresh one takes over.
+    const bool interrupted = PyErr_Occurred() != nullptr && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0;
+    if (!interrupted) {
+      std::fflush(nullptr);
+      ::_exit(kExitBroken);
+    }
+    PyErr_Clear();
   }
   Py_XDECREF(result);
   return outcome;

@@ -23,7 +23,7 @@ void restore_descriptors() noexcept;
 
 // Tells the server that the interpreter is ready, then runs run_cell(source, error) for each request:
 // source is bytes, or None with the errno that kept it from being read. It returns (return code, errno).
-// An exception from it means that the driver itself is damaged: the process ends. After each answer tidy() is called: what can be put back then costs no call any
+// A KeyboardInterrupt from it answers 1; any other exception means that the driver itself is damaged: the process ends. After each answer tidy() is called: what can be put back then costs no call any
 // time. Never returns; a fork of the process that comes out of a cell ends there.
 [[noreturn]] void serve(PyObject* run_cell, PyObject* tidy);
 

@@ -26,7 +26,6 @@ constexpr Row kTable[] = {
     {Route::kHealth, Method::kGet, {"health"}, BodyKind::kNone, "health"},
     {Route::kExec, Method::kPost, {"sessions", "*", "exec"}, BodyKind::kJson, "exec"},
     {Route::kCreateSession, Method::kPost, {"sessions"}, BodyKind::kJson, "create_session"},
-    {Route::kListSessions, Method::kGet, {"sessions"}, BodyKind::kNone, "list_sessions"},
     {Route::kGetSession, Method::kGet, {"sessions", "*"}, BodyKind::kNone, "get_session"},
     {Route::kDeleteSession, Method::kDelete, {"sessions", "*"}, BodyKind::kNone, "delete_session"},
     {Route::kPutFile, Method::kPost, {"sessions", "*", "files"}, BodyKind::kMultipart, "put_file"},

@@ -13,7 +13,6 @@ namespace rookery::server::http {
 
 enum class Route {
   kCreateSession,  // POST   /sessions
-  kListSessions,   // GET    /sessions
   kGetSession,     // GET    /sessions/{id}
   kDeleteSession,  // DELETE /sessions/{id}
   kExec,           // POST   /sessions/{id}/exec

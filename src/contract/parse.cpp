@@ -13,7 +13,7 @@ namespace {
 using Kind = RawValue::Kind;
 
 constexpr std::size_t kMaxSource = 200'000;  // characters
-constexpr std::size_t kMaxToolUseId = 256;   // characters
+constexpr std::size_t kMaxToolUseId = 4096;   // characters
 
 constexpr std::array kCommands = {
     std::pair{std::string_view("view"), EditorCommand::kView},

@@ -64,7 +64,8 @@ class Upload {
 
   Uploaded finish() {
     if (!seen_) throw invalid_field("body", "file", "Field required", "missing");
-    const std::string where = path_ && !path_->empty() ? *path_ : own_name();
+    if (path_ && path_->empty()) throw refusal(400, "path is empty");
+    const std::string where = path_ ? *path_ : own_name();
     if (!file_) begin(where);
     if (!placed_) {
       if (const auto error = file_->move_to(session_.workspace(), where)) throw refusal(error->status, error->detail);

@@ -65,6 +65,7 @@ contract::CallOutcome JailCall::run(contract::Tool tool, std::string_view source
   outcome.interpreter_restarted = variables_lost_before;
   if (jail_.jail_lost || jail_.repl_lost) outcome.interpreter_restarted = jail_.loss_told = true;
   describe(outcome, timeout);
+  make_room(outcome);
   if (jail_.repl_lost && end_ != End::kCancelled) restart_later();
   outcome.execution_time_ms = static_cast<std::uint64_t>(std::chrono::duration_cast<milliseconds>(Clock::now() - started).count());
   return outcome;
@@ -317,6 +318,15 @@ void JailCall::linger() {
     if (!((fds[0].revents | fds[1].revents) & POLLIN)) return;
     drain_pipes();
   }
+}
+
+// A call that failed at the session's memory or process limit: what else runs there would make the next one fail as well.
+void JailCall::make_room(contract::CallOutcome& outcome) {
+  const bool ended_by_itself = end_ == End::kFinished || end_ == End::kInterpreterEnded;
+  const bool crowded = outcome.limit == contract::Limit::kMemory || outcome.limit == contract::Limit::kPids;
+  if (!ended_by_itself || !crowded || outcome.return_code == 0) return;
+  end_processes(tool_ == contract::Tool::kCodeExecution ? wire::EndScope::kAllButRepl : wire::EndScope::kAllButReplTree);
+  if (jail_.jail_lost || jail_.repl_lost) outcome.interpreter_restarted = jail_.loss_told = true;
 }
 
 // The new interpreter starts while the answer is on its way; the next call waits until it is ready.

@@ -40,6 +40,7 @@ class JailCall {
   void linger();
   int next_wait_ms(Clock::time_point deadline, bool watch_cpu);
   bool over_cpu_budget();
+  void make_room(contract::CallOutcome& outcome);
   void restart_later();
   void rebuild_jail();
   void describe(contract::CallOutcome& outcome, std::chrono::seconds timeout);

@@ -114,8 +114,8 @@ TEST_CASE("a call without an id gets one of its own") {
     CHECK(id.starts_with("srvtoolu_"));
     CHECK(id != accepted(exec(fields)).tool_use_id);
   }
-  CHECK(accepted(exec(",\"tool_use_id\":\"" + std::string(256, 'i') + "\"")).tool_use_id.size() == 256);
-  CHECK(wrong(parse_exec(exec(",\"tool_use_id\":\"" + std::string(257, 'i') + "\""))) == "body.tool_use_id string_too_long;");
+  CHECK(accepted(exec(",\"tool_use_id\":\"" + std::string(4096, 'i') + "\"")).tool_use_id.size() == 4096);
+  CHECK(wrong(parse_exec(exec(",\"tool_use_id\":\"" + std::string(4097, 'i') + "\""))) == "body.tool_use_id string_too_long;");
   CHECK(wrong(parse_exec(exec(R"(,"tool_use_id":"a\u0000")"))) == "body.tool_use_id value_error;");
   CHECK(wrong(parse_exec(exec(R"(,"tool_use_id":"\udc00")"))) == "body.tool_use_id string_unicode;");
   CHECK(wrong(parse_exec(exec(R"(,"tool_use_id":7)"))) == "body.tool_use_id string_type;");

@@ -123,11 +123,9 @@ void Cgroup::set_limits(const CgroupLimits& limits) const {
   if (!memory_set || !pids_set || !cpu_set) throw std::runtime_error("a cgroup controller is missing: need memory, pids, cpu");
 }
 
-void Cgroup::write_everywhere(const char* file, const std::string& value) const {
-  for (const UniqueFd& directory : directories_) write_if_there(directory.get(), file, value);
+void Cgroup::add(pid_t pid) const {
+  for (const UniqueFd& directory : directories_) write_if_there(directory.get(), "cgroup.procs", std::to_string(pid));
 }
-
-void Cgroup::add(pid_t pid) const { write_everywhere("cgroup.procs", std::to_string(pid)); }
 
 std::vector<pid_t> Cgroup::processes() const {
   std::vector<pid_t> pids;

@@ -29,14 +29,11 @@ class CgroupLayout {
   [[nodiscard]] bool unified() const noexcept { return unified_; }
   // The process's own directory in each hierarchy.
   [[nodiscard]] const std::vector<std::string>& own_directories() const noexcept { return directories_; }
-  // Controllers by directory, parallel to own_directories().
-  [[nodiscard]] const std::vector<std::vector<std::string>>& controllers() const noexcept { return controllers_; }
 
  private:
   friend class Cgroup;
   bool unified_ = false;
   std::vector<std::string> directories_;
-  std::vector<std::vector<std::string>> controllers_;
 };
 
 class Cgroup {
@@ -78,7 +75,6 @@ class Cgroup {
 
  private:
   [[nodiscard]] UniqueFd open_file(const char* v2_name, const char* v1_name) const;
-  void write_everywhere(const char* file, const std::string& value) const;
 
   bool unified_ = false;
   std::vector<UniqueFd> directories_;

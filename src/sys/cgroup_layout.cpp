@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <sstream>
 #include <stdexcept>
 #include <vector>
@@ -83,7 +84,6 @@ CgroupLayout CgroupLayout::discover() {
     if (!complete) continue;
     layout.unified_ = true;
     layout.directories_ = {own};
-    layout.controllers_ = {needed};
     return layout;
   }
   for (const std::string controller : {"memory", "pids", "cpu", "cpuacct"}) {
@@ -98,15 +98,10 @@ CgroupLayout CgroupLayout::discover() {
                                "\": mount cgroup2 (or a v1 hierarchy with it) at /sys/fs/cgroup; in Docker run with "
                                "--privileged, or with a writable cgroup mount (see README, \"In a container\")");
     }
-    bool known = false;
-    for (std::size_t i = 0; i < layout.directories_.size(); ++i) {
-      if (layout.directories_[i] != directory) continue;
-      layout.controllers_[i].push_back(controller);
-      known = true;
+    // Several controllers may share a hierarchy.
+    if (std::find(layout.directories_.begin(), layout.directories_.end(), directory) == layout.directories_.end()) {
+      layout.directories_.push_back(directory);
     }
-    if (known) continue;
-    layout.directories_.push_back(directory);
-    layout.controllers_.push_back({controller});
   }
   return layout;
 }

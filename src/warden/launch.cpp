@@ -2,6 +2,7 @@
 #include "warden/launch.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <sched.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
@@ -11,7 +12,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <grp.h>
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>

@@ -68,6 +68,7 @@ std::string directory_of(const CgroupMount& mount, const std::string& path) {
 CgroupLayout CgroupLayout::discover() {
   const std::vector<CgroupMount> mounts = cgroup_mounts();
   const std::vector<std::string> needed = {"memory", "pids", "cpu"};
+  const bool any_v1 = std::any_of(mounts.begin(), mounts.end(), [](const CgroupMount& mount) { return mount.type == "cgroup"; });
   CgroupLayout layout;
   for (const CgroupMount& mount : mounts) {
     if (mount.type != "cgroup2") continue;
@@ -79,9 +80,17 @@ CgroupLayout CgroupLayout::discover() {
       continue;
     }
     if (!offered.empty() && offered.back() == '\n') offered.pop_back();
-    bool complete = true;
-    for (const std::string& controller : needed) complete &= has_word(offered, controller, ' ');
-    if (!complete) continue;
+    std::string missing;
+    for (const std::string& controller : needed) {
+      if (!has_word(offered, controller, ' ')) missing += " " + controller;
+    }
+    if (!missing.empty()) {
+      // Beside v1 hierarchies, which have them then, v2 is empty.
+      if (any_v1) continue;
+      throw std::runtime_error("the cgroup " + own + " is not given the controllers" + missing +
+                               ": start rookery in one that is, e.g. `systemd-run --scope -p Delegate=yes` (with --user as an "
+                               "ordinary user)");
+    }
     layout.unified_ = true;
     layout.directories_ = {own};
     return layout;

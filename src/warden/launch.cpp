@@ -16,11 +16,11 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "sys/cgroup.h"
 #include "sys/clone.h"
 #include "sys/error.h"
 #include "sys/file.h"
 #include "sys/socket.h"
+#include "warden/delegation.h"
 #include "warden/handover.h"
 #include "warden/id_range.h"
 #include "warden/leftovers.h"
@@ -41,36 +41,6 @@ sys::UniqueFd lock_sessions_root(const std::string& path) {
     throw std::runtime_error("the sessions root " + path + " is in use by another rookery: stop it, or set SANDBOX_SESSIONS_ROOT");
   }
   return root;
-}
-
-struct Delegation {
-  sys::CgroupLayout layout;
-  std::string name;
-  sys::Cgroup group;
-  sys::Cgroup self;  // rookery's own processes
-};
-
-// The subtree. On v2 only leaves may hold processes, so this one moves to its leaf "self".
-Delegation delegate_cgroup(const std::string& sessions_root, int root, const IdRange& ids) {
-  Delegation delegation{sys::CgroupLayout::discover(), cgroup_name(sessions_root), {}, {}};
-  remove_left_cgroups(delegation.layout, delegation.name);
-  remove_recorded_cgroups(root, delegation.layout, delegation.name);
-  delegation.group = sys::Cgroup::create_below_own(delegation.layout, delegation.name);
-  delegation.self = delegation.group.create("self");
-  if (delegation.layout.unified()) {
-    delegation.self.add(::getpid());
-    const std::string control = delegation.layout.own_directories().front() + "/cgroup.subtree_control";
-    try {
-      sys::write_file(control, "+memory +pids +cpu");
-    } catch (const std::system_error& error) {
-      throw std::runtime_error("cannot enable the memory, pids and cpu controllers in " + control + " (" + error.code().message() +
-                               "): start rookery as the only process of its cgroup, e.g. `systemd-run --scope -p Delegate=yes`, or "
-                               "as a container's main process with a writable cgroup mount");
-    }
-    delegation.group.enable_controllers();
-  }
-  delegation.group.delegate(ids.first, ids.first);
-  return delegation;
 }
 
 void place(const std::vector<int>& fds) {
@@ -108,26 +78,6 @@ void map_ids(pid_t warden, const IdRange& ids) {
   sys::write_file(process + "/gid_map", map);
 }
 
-}  // namespace
-
-namespace {
-
-// A start that fails leaves no cgroup behind.
-void undo_delegation(const Delegation& delegation) noexcept {
-  try {
-    if (delegation.layout.unified()) {
-      const std::string own = delegation.layout.own_directories().front();
-      for (const std::string& group : {own + "/" + delegation.name, own}) {
-        sys::write_file(group + "/cgroup.subtree_control", "-memory -pids -cpu");
-      }
-      sys::write_file(own + "/cgroup.procs", "0");
-    }
-    remove_left_cgroups(delegation.layout, delegation.name);
-  } catch (const std::exception& error) {
-    ::dprintf(2, "rookery: %s\n", error.what());
-  }
-}
-
 sys::Cloned clone_warden() {
   try {
     return sys::clone_process(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS);
@@ -141,22 +91,18 @@ sys::Cloned clone_warden() {
 // Starts the warden. What is opened here and not returned is the warden's alone.
 Supervised start_warden(const util::Settings& settings, const IdRange& ids, const Delegation& delegation, sys::UniqueFd listener, int root) {
   const sys::UniqueFd program(sys::check(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC), "open /proc/self/exe"));
-  const std::vector<int> groups = delegation.group.descriptors();
-  ::setenv(kCgroupVariable, delegation.layout.unified() ? "v2" : ("v1 " + std::to_string(groups.size())).c_str(), 1);
+  const std::vector<int> groups = delegation.group().descriptors();
+  ::setenv(kCgroupVariable, delegation.layout().unified() ? "v2" : ("v1 " + std::to_string(groups.size())).c_str(), 1);
   std::vector<int> fds = {listener.get(), root, program.get()};
   fds.insert(fds.end(), groups.begin(), groups.end());
 
   auto [here, there] = sys::seqpacket_pair();
   Supervised supervised;
   supervised.uid = ids.first;
-  supervised.cgroup_name = delegation.name;
+  supervised.cgroup_name = delegation.name();
   supervised.slots = slot_count(settings);
-  for (const std::string& own : delegation.layout.own_directories()) {
+  for (const std::string& own : delegation.layout().own_directories()) {
     supervised.cgroup_parents.emplace_back(sys::check(::open(own.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open " + own));
-    if (!delegation.layout.unified()) continue;
-    for (const std::string& file : {"/" + delegation.name + "/cgroup.subtree_control", std::string("/cgroup.subtree_control"), std::string("/cgroup.procs")}) {
-      supervised.way_back.emplace_back(sys::check(::open((own + file).c_str(), O_WRONLY | O_CLOEXEC), "open " + own + file));
-    }
   }
   const sys::Cloned warden = clone_warden();
   if (warden.pid == 0) {
@@ -165,7 +111,7 @@ Supervised start_warden(const util::Settings& settings, const IdRange& ids, cons
   }
   supervised.warden = warden.pid;
   map_ids(supervised.warden, ids);
-  if (!delegation.layout.unified()) delegation.self.add(supervised.warden);
+  if (!delegation.layout().unified()) delegation.self().add(supervised.warden);
   const char go = 'g';
   if (::write(here.get(), &go, 1) != 1) sys::throw_errno("start the warden");
   return supervised;
@@ -182,16 +128,12 @@ int launch(const util::Settings& settings) {
   const IdRange ids = choose_id_range(settings.sessions_root);
   Supervised supervised;
   {
-    const Delegation delegation = delegate_cgroup(settings.sessions_root, root.get(), ids);
-    try {
-      remove_left_sessions(root.get());
-      sys::check(::fchown(root.get(), ids.first, ids.first), "chown the sessions root");
-      sys::check(::fchmod(root.get(), 0700), "chmod the sessions root");
-      supervised = start_warden(settings, ids, delegation, std::move(listener), root.get());
-    } catch (...) {
-      undo_delegation(delegation);
-      throw;
-    }
+    Delegation delegation(settings.sessions_root, root.get(), ids.first);
+    remove_left_sessions(root.get());
+    sys::check(::fchown(root.get(), ids.first, ids.first), "chown the sessions root");
+    sys::check(::fchmod(root.get(), 0700), "chmod the sessions root");
+    supervised = start_warden(settings, ids, delegation, std::move(listener), root.get());
+    supervised.way_back = delegation.keep();
   }
   return supervise(std::move(supervised));
 }

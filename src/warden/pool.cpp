@@ -14,7 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint32_t kBuildsAtOnce = 4;
-constexpr auto kStartDeadline = std::chrono::seconds(30);
+constexpr auto kStartDeadline = std::chrono::seconds(60);  // a start of Python under software emulation takes 20
 constexpr int kRetryMs = 20;  // for cgroups that the kernel still holds
 
 enum class Event : std::uint64_t { kEnded = 0, kWardenChannel = 1, kReplChannel = 2 };
@@ -238,9 +238,13 @@ void Pool::on_end(std::uint32_t index) {
   unwatch(*slot.jail);
   if (state == JailProcess::State::kStarting) {
     slot.jail->read_warden_channel();
-    const std::string why = slot.jail->failure();
+    std::string why = slot.jail->failure();
+    if (why.empty()) {
+      const bool late = Clock::now() - slot.jail->started() > kStartDeadline;
+      why = late ? "it was not ready within " + std::to_string(kStartDeadline.count()) + " seconds" : "the jail ended while it was set up";
+    }
     slot.jail->ended();
-    fail_start(index, why.empty() ? "the jail ended while it was set up" : why);
+    fail_start(index, why);
     return;
   }
   slot.jail->ended();

@@ -71,20 +71,10 @@ bool remove_cgroup(int parent, const Supervised& supervised) noexcept {
   return false;
 }
 
-// Controllers off from the bottom up, then out: only then may the parent hold a process again (cgroup-v2.rst).
-void leave_cgroup(const Supervised& supervised) noexcept {
-  if (supervised.way_back.size() != 3) return;
-  static constexpr std::string_view kOff = "-memory -pids -cpu";
-  for (int i = 0; i < 2; ++i) {
-    if (::write(supervised.way_back[static_cast<std::size_t>(i)].get(), kOff.data(), kOff.size()) < 0) return;
-  }
-  [[maybe_unused]] const ssize_t written = ::write(supervised.way_back[2].get(), "0", 1);
-}
-
 void clear_cgroups(const Supervised& supervised) noexcept {
   // The kernel empties a cgroup a moment after the last process of it has ended.
   for (int attempt = 0; attempt < 200; ++attempt) {
-    leave_cgroup(supervised);
+    supervised.way_back.leave();
     bool gone = true;
     for (const sys::UniqueFd& parent : supervised.cgroup_parents) gone &= remove_cgroup(parent.get(), supervised);
     if (gone) return;

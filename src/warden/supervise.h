@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sys/unique_fd.h"
+#include "warden/delegation.h"
 
 namespace rookery::warden {
 
@@ -15,9 +16,7 @@ struct Supervised {
   pid_t warden = -1;
   uid_t uid = 0;  // of Z's root: what the supervisor becomes, so that it may signal the warden
   std::vector<sys::UniqueFd> cgroup_parents;  // the directories that hold rookery's cgroup
-  // v2, where the supervisor itself is in the cgroup that it removes: cgroup.subtree_control of that cgroup and of its
-  // parent, and the parent's cgroup.procs, open for writing.
-  std::vector<sys::UniqueFd> way_back;
+  WayBack way_back;
   std::string cgroup_name;
   std::uint32_t slots = 0;  // sessions' cgroups are named s-0 … s-(slots - 1)
 };

@@ -44,7 +44,7 @@ class Escape(ServerTestCase):
             "hidden_paths": [str(self.server.root), str(self.server.scratch), "/root", "/etc/shadow", "/var/lib/dpkg", "/run", "/home",
                              "/var/run/docker.sock", "/workspace/secret-of-another", "/tmp/secret-of-another", __file__],
             "hidden_names": [other.id, "secret-of-another", str(self.server.scratch)] + [name for name in (os.uname().nodename,) if len(name) > 5],
-            "secrets": [SECRET], "nested": os.environ.get("SANDBOX_JAIL_USERNS") != "flat",
+            "secrets": [SECRET], "nested": self.sandbox.health()["jail"] == "nested",
         }
 
     def run_checks(self, module):

@@ -10,12 +10,12 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from suites import conformance_suite, native, python_tests  # noqa: E402
+from suites import conformance_suite, native, python_tests, vm_suite  # noqa: E402
 from suites.tally import Tally  # noqa: E402
 
 SOURCE = pathlib.Path(__file__).resolve().parents[3]
 # Under ThreadSanitizer only the units: it cannot run in a process that has given up what a jail gives up.
-SUITES = ("lint", "unit", "integration", "http", "escape", "abuse", "conformance", "fuzz")
+SUITES = ("lint", "unit", "integration", "http", "escape", "abuse", "conformance", "fuzz", "vm")
 SLOWNESS = {"none": "1", "address": "4", "thread": "8"}
 
 
@@ -35,6 +35,8 @@ def run_suite(name, options, variables):
         return native.unit_tests(options.build, variables)
     if name == "conformance":
         return conformance_suite.conformance(SOURCE, variables)
+    if name == "vm":
+        return vm_suite.vm(SOURCE, options.build, options.long, variables)
     if name == "fuzz":
         return native.fuzz(SOURCE, 60 if options.long else 4)
     jobs = 1 if name in ("abuse", "http") or options.sanitize != "none" else 2

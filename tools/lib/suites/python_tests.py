@@ -12,8 +12,8 @@ ONE_MODULE = pathlib.Path(__file__).with_name("one_module.py")
 MODULE_SECONDS = 600
 
 
-def run_module(directory, module, environment):
-    status, output = run([sys.executable, "-B", ONE_MODULE, directory, module], MODULE_SECONDS, env=environment)
+def run_module(directory, module, environment, seconds=MODULE_SECONDS):
+    status, output = run([sys.executable, "-B", ONE_MODULE, directory, module], seconds, env=environment)
     head, _, last = output.rstrip().rpartition("\n")
     try:
         seen = json.loads(last)

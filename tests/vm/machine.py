@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Boots Debian's stock kernel in qemu on this machine's own files, with cgroup v2 only, and gives what the tests there said.
+
+The kernel comes from Debian's package, unpacked below the build directory: nothing is installed, no disk image is made."""
+
+import json
+import lzma
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+# In the order in which they need each other; newer kernels have some of them built in.
+MODULES = ("virtio_ring", "virtio", "virtio_pci_modern_dev", "virtio_pci_legacy_dev", "virtio_pci", "9pnet", "9pnet_virtio",
+           "netfs", "fscache", "9p", "overlay")
+MEMORY_MB = 3072
+
+
+class Unavailable(Exception):
+    """This machine cannot boot one; says why."""
+
+
+def kernel(cache):
+    """The directory with the unpacked package of Debian's stock kernel; downloaded once."""
+    unpacked = cache / "kernel"
+    if not list(unpacked.glob("boot/vmlinuz-*")):
+        depends = subprocess.run(["apt-cache", "depends", "linux-image-amd64"], capture_output=True, text=True)
+        names = [line.split()[1] for line in depends.stdout.splitlines() if line.strip().startswith("Depends: linux-image-")]
+        if not names:
+            raise Unavailable("apt knows no package linux-image-amd64")
+        cache.mkdir(parents=True, exist_ok=True)
+        download = subprocess.run(["apt-get", "download", "-q", names[0]], cwd=cache, capture_output=True, text=True)
+        packages = sorted(cache.glob(names[0] + "_*.deb"))
+        if not packages:
+            raise Unavailable("cannot download %s: %s" % (names[0], download.stderr.strip()[-300:]))
+        shutil.rmtree(unpacked, ignore_errors=True)
+        subprocess.run(["dpkg-deb", "-x", packages[-1], cache / "kernel.new"], check=True)
+        (cache / "kernel.new").rename(unpacked)
+        packages[-1].unlink()
+    return unpacked
+
+
+def write_initramfs(unpacked, to):
+    with tempfile.TemporaryDirectory() as scratch:
+        root = pathlib.Path(scratch)
+        (root / "bin").mkdir()
+        (root / "modules").mkdir()
+        shutil.copy("/bin/busybox", root / "bin" / "busybox")
+        shutil.copy(HERE / "init.sh", root / "init")
+        (root / "init").chmod(0o755)
+        order = []
+        for name in MODULES:
+            for found in unpacked.glob("**/%s.ko*" % name):
+                content = found.read_bytes()
+                (root / "modules" / name).write_bytes(lzma.decompress(content) if found.suffix == ".xz" else content)
+                order.append(name)
+        (root / "modules" / "order").write_text("\n".join(order))
+        names = "\n".join(str(path.relative_to(root)) for path in sorted(root.rglob("*")))
+        with open(to, "wb") as archive:
+            subprocess.run(["cpio", "-o", "-H", "newc", "--quiet"], cwd=root, input=names.encode(), stdout=archive, check=True)
+
+
+def boot(cache, job, seconds, parameters=""):
+    """Runs the job (guest.py) on a fresh boot. Gives (facts, tallies, what went wrong or "")."""
+    for program in ("qemu-system-x86_64", "cpio", "busybox", "dpkg-deb"):
+        if not shutil.which(program):
+            raise Unavailable("no " + program)
+    unpacked = kernel(cache)
+    with tempfile.TemporaryDirectory(prefix="rookery-vm-") as scratch:
+        results = pathlib.Path(scratch)
+        (results / "job.json").write_text(json.dumps(job))
+        (results / "guest").write_text(str(HERE / "guest.py"))
+        initramfs = results / "initramfs"
+        write_initramfs(unpacked, initramfs)
+        console = results / "console"
+        command = ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", str(MEMORY_MB), "-nodefaults",
+                   "-no-reboot", "-display", "none", "-serial", "file:%s" % console,
+                   "-kernel", next(unpacked.glob("boot/vmlinuz-*")), "-initrd", initramfs,
+                   "-append", "console=ttyS0 quiet panic=-1 " + parameters,
+                   "-virtfs", "local,path=/,mount_tag=host,security_model=passthrough,readonly=on,multidevs=remap",
+                   "-virtfs", "local,path=%s,mount_tag=results,security_model=passthrough" % results]
+        problem = ""
+        try:
+            ended = subprocess.run([str(part) for part in command], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds)
+            if ended.returncode != 0:
+                problem = "qemu ended with %d: %s" % (ended.returncode, ended.stderr[-1000:])
+        except subprocess.TimeoutExpired:
+            problem = "the guest did not end within %d s" % seconds
+        said = console.read_text(errors="replace")[-3000:] if console.exists() else ""
+        if (results / "broken").exists():
+            problem = (results / "broken").read_text()
+        if problem:
+            problem += "\nits console:\n" + said
+        lines = (results / "tallies").read_text().splitlines() if (results / "tallies").exists() else []
+        facts = json.loads((results / "facts.json").read_text()) if (results / "facts.json").exists() else {}
+        return facts, [json.loads(line) for line in lines], problem

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The jail, limits and escape tests on Debian's stock kernel with cgroup v2 only, in qemu; see tests/vm."""
+
+import platform
+import sys
+
+from .tally import Tally, fail, skip
+
+SLOWNESS = 20  # software emulation
+BOOT_SECONDS = 400
+MODULE_SECONDS = 600
+
+
+class Boot:
+    """One boot: what is different about the machine, and what runs there."""
+
+    def __init__(self, name, modules, sysctl=(), parameters="", settings=(), landlock=True):
+        self.name, self.modules, self.parameters, self.landlock = name, modules, parameters, landlock
+        self.sysctl, self.settings = dict(sysctl), dict(settings)
+
+
+JAIL, LIMITS, ESCAPE = "integration/test_jail", "integration/test_limits", "escape/test_escape"
+ROOT_ONLY = {"kernel/unprivileged_userns_clone": "0"}
+SHORT = [Boot("cgroup v2", [JAIL, LIMITS])]
+LONG = [
+    Boot("cgroup v2", [JAIL, LIMITS, ESCAPE, "vm/test_cgroup2", "vm/test_user_namespaces"]),
+    Boot("user namespaces for root only", [JAIL, LIMITS, ESCAPE], sysctl=ROOT_ONLY, settings={"ROOKERY_TEST_JAIL": "flat"}),
+    Boot("without Landlock", [JAIL, LIMITS, ESCAPE], parameters="lsm=lockdown,yama,apparmor", landlock=False),
+]
+
+
+def wrong_machine(boot, facts):
+    """What the guest is not, though the tests are only worth something if it is; "" if all is as it should be."""
+    if facts.get("cgroup") != "0::/\n" or not {"memory", "pids", "cpu"} <= set(facts["controllers"]):
+        return "cgroup v2 only, with its controllers: %s" % facts
+    if ("landlock" in facts["lsm"]) != boot.landlock:
+        return "Landlock %s: %s" % ("on" if boot.landlock else "off", facts["lsm"])
+    return ""
+
+
+def run_boot(machine, cache, binary, boot, environment):
+    job = {
+        "modules": [module.split("/") for module in boot.modules], "sysctl": boot.sysctl, "module_seconds": MODULE_SECONDS * 4,
+        "environment": {**{name: value for name, value in environment.items() if name.startswith("ROOKERY_TEST_")}, **boot.settings,
+                        "ROOKERY_BINARY": str(binary), "ROOKERY_TEST_SLOWNESS": str(SLOWNESS)},
+    }
+    facts, tallies, problem = machine.boot(cache, job, BOOT_SECONDS * len(boot.modules), boot.parameters)
+    total = Tally()
+    for line in tallies:
+        tally = Tally(line["passed"], line["failed"], line["skipped"], ["(%s) %s" % (boot.name, reason) for reason in line["reasons"]])
+        print("  %-28s %s (%.0f s)" % (line["name"], tally, line["seconds"]), flush=True)
+        total += tally
+    if not problem and len(tallies) != len(boot.modules):
+        problem = "only %d of %d modules reported" % (len(tallies), len(boot.modules))
+    problem = problem or wrong_machine(boot, facts)
+    return total + fail("%s: %s" % (boot.name, problem)) if problem else total
+
+
+def vm(source, build, long, environment):
+    if platform.machine() != "x86_64":
+        return skip("vm: boots x86-64 kernels only, this is " + platform.machine())
+    sys.path.insert(0, str(source / "tests" / "vm"))
+    import machine
+
+    total = Tally()
+    for boot in LONG if long else SHORT:
+        print("  -- " + boot.name, flush=True)
+        try:
+            total += run_boot(machine, build / "vm", build / "rookery", boot, environment)
+        except machine.Unavailable as reason:
+            total += skip("vm: %s" % reason)
+    return total

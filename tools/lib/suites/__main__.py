@@ -15,7 +15,7 @@ from suites.tally import Tally  # noqa: E402
 
 SOURCE = pathlib.Path(__file__).resolve().parents[3]
 # Under ThreadSanitizer only the units: it cannot run in a process that has given up what a jail gives up.
-SUITES = ("lint", "unit", "integration", "http", "escape", "abuse", "conformance", "fuzz", "vm")
+SUITES = ("lint", "unit", "integration", "http", "escape", "abuse", "conformance", "fuzz", "soak", "vm")
 SLOWNESS = {"none": "1", "address": "4", "thread": "8"}
 
 
@@ -35,6 +35,8 @@ def run_suite(name, options, variables):
         return native.unit_tests(options.build, variables)
     if name == "conformance":
         return conformance_suite.conformance(SOURCE, variables)
+    if name == "soak":
+        return native.soak(SOURCE, 10 if options.long else 0.5, variables)
     if name == "vm":
         return vm_suite.vm(SOURCE, options.build, options.long, variables)
     if name == "fuzz":

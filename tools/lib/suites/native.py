@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 
 from .tally import Tally, fail, from_output, run, skip
 
@@ -70,6 +71,13 @@ def fuzz_one(source, build, target, libraries, seconds):
     if status != 0:
         return fail("fuzz target %s\n%s" % (target.stem, output[-4000:]))
     return Tally(passed=1)
+
+
+def soak(source, minutes, environment):
+    """One test: nothing was violated."""
+    status, output = run([sys.executable, "-B", source / "tools" / "soak", minutes], minutes * 60 + 400, env=environment)
+    print("  " + "\n  ".join(output.strip().splitlines()[-2:]))
+    return Tally(passed=1) if status == 0 else fail("tools/soak ended with %d\n%s" % (status, output[-6000:]))
 
 
 def lint(source):

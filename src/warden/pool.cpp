@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "util/random.h"
 #include "warden/handover.h"
@@ -16,6 +17,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint32_t kBuildsAtOnce = 4;
 constexpr auto kStartDeadline = std::chrono::seconds(60);  // a start of Python under software emulation takes 20
 constexpr int kRetryMs = 20;  // for cgroups that the kernel still holds
+constexpr auto kQuiet = std::chrono::milliseconds(8);  // without a lease or release, before the chores
+constexpr std::size_t kMostOver = 16;
 
 enum class Event : std::uint64_t { kEnded = 0, kWardenChannel = 1, kReplChannel = 2 };
 constexpr std::uint64_t kTagBase = 1u << 16;
@@ -25,7 +28,7 @@ std::uint64_t tag(std::uint32_t slot, Event event) { return kTagBase + slot * 4u
 }  // namespace
 
 Pool::Pool(const JailContext& context, Poller& poller, Answers& answers, std::optional<ZygoteRecipe> recipe)
-    : context_(context), poller_(poller), answers_(answers), slots_(slot_count(*context.settings)), node_(util::random_hex(4)) {
+    : context_(context), poller_(poller), answers_(answers), slots_(slot_count(*context.settings)), demand_(context.settings->pool_size), node_(util::random_hex(4)) {
   for (auto slot = static_cast<std::uint32_t>(slots_.size()); slot-- > 0;) free_.push_back(slot);
   if (recipe) {
     zygotes_.emplace(std::move(*recipe), context.settings->zygote_max_forks, poller,
@@ -67,7 +70,25 @@ void Pool::on_forked(const ZygoteProcess::Forked& forked) {
 void Pool::lease(std::uint64_t nonce) {
   waiting_.push_back(nonce);
   serve_waiting();
+  if (!waiting_.empty()) demand_.missed(Clock::now());
+  if (demand_.urgent(ready_.size())) {
+    refill();
+  } else {
+    postpone();
+  }
+}
+
+void Pool::postpone() noexcept { chores_due_ = Clock::now() + kQuiet; }
+
+void Pool::do_chores() {
+  chores_due_.reset();
+  for (const std::uint32_t index : std::exchange(over_, {})) drop(index);
   refill();
+}
+
+// Jails of a burst that is over.
+void Pool::dismiss_surplus() noexcept {
+  for (std::size_t i = demand_.ahead(); i < ready_.size(); ++i) slots_[ready_[i]].jail->kill();
 }
 
 // A lease's number holds its slot in the low bits.
@@ -100,7 +121,7 @@ void Pool::release(std::uint64_t nonce, std::uint64_t lease) {
   if (slot->pending) answers_.failed(slot->pending->nonce, "the session was released");
   slot->pending = Request{nonce, wire::Type::kReleased};
   if (slot->jail->state == JailProcess::State::kDead) {
-    drop(slot->jail->slot());
+    finish_release(slot->jail->slot());
   } else {
     slot->jail->kill();
   }
@@ -114,7 +135,8 @@ JailProcess* Pool::leased(std::uint64_t lease) noexcept {
 void Pool::refill() {
   if (shutting_down_) return;
   // At least one at the start, to prove that jails can be had here.
-  const std::uint32_t ahead = had_success_ ? context_.settings->pool_size : std::max(1u, context_.settings->pool_size);
+  const std::uint32_t ahead = had_success_ ? demand_.ahead() : std::max(1u, demand_.ahead());
+  if (free_.empty() && !over_.empty()) do_chores();
   const auto wanted = [&] { return ahead + static_cast<std::uint32_t>(waiting_.size()); };
   while (starting_ < kBuildsAtOnce && ready() + starting_ < wanted() && !free_.empty() && failures_in_a_row_ < 3) {
     const std::uint32_t slot = free_.back();
@@ -255,7 +277,7 @@ void Pool::on_end(std::uint32_t index) {
   } else if (!slot.pending) {
     answers_.answer(0, wire::Type::kJailDied, slot.lease);
   } else if (slot.pending->type == wire::Type::kReleased) {
-    drop(index);
+    finish_release(index);
   } else {
     build(index);
   }
@@ -267,9 +289,12 @@ void Pool::fail_start(std::uint32_t index, const std::string& why) {
   // A session can spoil its own workspace, so only what failed before any client had it says something of the machine.
   if (!slot.leased) ++failures_in_a_row_;
   last_failure_ = why;
-  if (!shutting_down_ && !(slot.pending && slot.pending->type == wire::Type::kReleased)) std::fprintf(stderr, "rookery: a jail could not be set up: %s\n", why.c_str());
-  if (!slot.leased || (slot.pending && slot.pending->type == wire::Type::kReleased)) {
+  const bool released = slot.pending && slot.pending->type == wire::Type::kReleased;
+  if (!shutting_down_ && !released) std::fprintf(stderr, "rookery: a jail could not be set up: %s\n", why.c_str());
+  if (!slot.leased) {
     drop(index);
+  } else if (released) {
+    finish_release(index);
   } else if (slot.pending) {
     answers_.failed(slot.pending->nonce, why);
     slot.pending.reset();
@@ -277,23 +302,34 @@ void Pool::fail_start(std::uint32_t index, const std::string& why) {
   refill();
 }
 
-void Pool::drop(std::uint32_t index) noexcept {
+// No process of the session is left and nobody can reach it: that is told at once, and the rest goes when it is quiet.
+void Pool::finish_release(std::uint32_t index) {
   Slot& slot = slots_[index];
-  const bool answer = slot.pending && slot.pending->type == wire::Type::kReleased;
-  const std::uint64_t nonce = answer ? slot.pending->nonce : 0;
-  const std::uint64_t lease = slot.lease;
-  slot = {};
+  const std::uint64_t nonce = slot.pending->nonce;
+  slot.pending.reset();
+  slot.leased = false;
+  over_.push_back(index);
+  if (nonce != 0) answers_.answer(nonce, wire::Type::kReleased, slot.lease);
+  if (shutting_down_ || over_.size() >= kMostOver) {
+    do_chores();
+  } else {
+    postpone();
+  }
+}
+
+void Pool::drop(std::uint32_t index) noexcept {
+  slots_[index] = {};
   --count_;
   if (JailProcess::remove_cgroup(*context_.cgroup, index)) {
     free_.push_back(index);
   } else {
     stale_cgroups_.push_back(index);
   }
-  if (answer && nonce != 0) answers_.answer(nonce, wire::Type::kReleased, lease);
 }
 
 void Pool::shut_down() noexcept {
   shutting_down_ = true;
+  do_chores();
   for (std::uint32_t index = 0; index < slots_.size(); ++index) {
     Slot& slot = slots_[index];
     if (!slot.jail) continue;
@@ -308,12 +344,20 @@ void Pool::shut_down() noexcept {
 }
 
 int Pool::timeout_ms() const {
-  if (!stale_cgroups_.empty()) return kRetryMs;
-  if (starting_ > 0) return 1000;
-  return zygotes_ ? zygotes_->timeout_ms() : -1;
+  std::optional<Clock::time_point> due = chores_due_;
+  if (demand_.grown() && (!due || demand_.until() < *due)) due = demand_.until();
+  int wait = zygotes_ ? zygotes_->timeout_ms() : -1;
+  const auto at_most = [&](std::int64_t ms) { wait = wait < 0 ? static_cast<int>(ms) : std::min(wait, static_cast<int>(ms)); };
+  if (!stale_cgroups_.empty()) at_most(kRetryMs);
+  if (starting_ > 0) at_most(1000);
+  if (due) at_most(std::max<std::int64_t>(0, std::chrono::ceil<std::chrono::milliseconds>(*due - Clock::now()).count()));
+  return wait;
 }
 
 void Pool::on_timer() {
+  const auto now = Clock::now();
+  if (demand_.settle(now)) dismiss_surplus();
+  if (chores_due_ && *chores_due_ <= now) do_chores();
   std::erase_if(stale_cgroups_, [&](std::uint32_t slot) {
     if (!JailProcess::remove_cgroup(*context_.cgroup, slot)) return false;
     free_.push_back(slot);
@@ -322,7 +366,7 @@ void Pool::on_timer() {
   if (zygotes_ && !shutting_down_) zygotes_->on_timer();
   if (starting_ == 0) return;
   for (Slot& slot : slots_) {
-    if (slot.jail && slot.jail->state == JailProcess::State::kStarting && Clock::now() - slot.jail->started() > kStartDeadline) {
+    if (slot.jail && slot.jail->state == JailProcess::State::kStarting && now - slot.jail->started() > kStartDeadline) {
       slot.jail->kill();
     }
   }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "warden/demand.h"
 #include "warden/jail_process.h"
 #include "warden/poller.h"
 #include "warden/zygotes.h"
@@ -41,7 +42,8 @@ class Pool {
 
   // Whether the first zygote is still importing; jails that are built meanwhile get exec'd interpreters.
   [[nodiscard]] bool warming_up() const noexcept { return zygotes_ && zygotes_->starting(); }
-  // Builds ahead what is missing.
+  // Builds ahead what is missing. Between requests that follow each other closely it is put off, because whoever leases a
+  // session calls it next and the processors are his then; so is the clearing away of released sessions.
   void refill();
   // Ends all jails; done() once none is left.
   void shut_down() noexcept;
@@ -84,8 +86,12 @@ class Pool {
   void on_ready(Slot& slot);
   void on_end(std::uint32_t index);
   void fail_start(std::uint32_t index, const std::string& why);
+  void finish_release(std::uint32_t index);
   void drop(std::uint32_t index) noexcept;
   void serve_waiting();
+  void postpone() noexcept;
+  void do_chores();
+  void dismiss_surplus() noexcept;
 
   const JailContext& context_;
   Poller& poller_;
@@ -95,7 +101,10 @@ class Pool {
   std::vector<std::uint32_t> free_;
   std::deque<std::uint32_t> ready_;
   std::deque<std::uint64_t> waiting_;  // leases
+  std::vector<std::uint32_t> over_;  // slots to be dropped
   std::vector<std::uint32_t> stale_cgroups_;
+  Demand demand_;
+  std::optional<Demand::Clock::time_point> chores_due_;
   std::uint64_t last_lease_ = 0;
   std::uint32_t count_ = 0;
   std::uint32_t starting_ = 0;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <Python.h>
 
+#include <exception>
+
 #include "repl/extension/descriptors.h"
 #include "repl/extension/interpreter.h"
 #include "repl/extension/serve.h"
+#include "repl/extension/shared_heap.h"
 #include "repl/extension/zygote.h"
 
 // The extension module `_rookery`: what the driver (driver.py, rookery_repl/) cannot do in Python, or not
@@ -78,7 +81,18 @@ PyObject* fork_loop(PyObject*, PyObject* arguments) {
   return PyBool_FromLong(repl::fork_loop(warden, config, preloaded));
 }
 
+PyObject* remember_arenas(PyObject*, PyObject*) {
+  try {
+    repl::remember_arenas();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_OSError, error.what());
+    return nullptr;
+  }
+  Py_RETURN_NONE;
+}
+
 PyMethodDef methods[] = {
+    {"remember_arenas", remember_arenas, METH_NOARGS, "Called before what fork_loop() shares is imported."},
     {"fork_loop", fork_loop, METH_VARARGS, "fork_loop(warden, config, preloaded): returns in new interpreters"},
     {"claim_process", claim_process, METH_VARARGS, "claim_process(channel, open_files, workspace)"},
     {"serve", serve, METH_VARARGS, "serve(run_cell, tidy): never returns"},

@@ -16,6 +16,7 @@
 #include <string>
 
 #include "jail/join.h"
+#include "repl/extension/shared_heap.h"
 #include "sys/error.h"
 #include "sys/file.h"
 #include "sys/socket.h"
@@ -165,6 +166,7 @@ bool fork_loop(int warden, int config, const char* preloaded) noexcept {
     read_config(config, *zygote);
     ::close(config);
     set_title("rookery: zygote", "zygote");
+    share_heap();
     wire::Writer ready(wire::Type::kZygoteReady, 0);
     answer(*zygote, ready.text(std::string_view(preloaded).substr(0, 4096)));
     return serve_requests(*zygote);

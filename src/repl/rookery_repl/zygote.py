@@ -64,6 +64,7 @@ def _private_directories():
 def serve(warden, config, serve_session):
     filters = list(warnings.filters)
     names = os.environ.pop("ROOKERY_PRELOAD", "") or PRELOAD
+    native.remember_arenas()
     loaded = _preload(names.replace(",", " ").split())
     warnings.filters[:] = filters
     _check_alone()

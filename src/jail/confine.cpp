@@ -3,6 +3,7 @@
 
 #include <sched.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <stdexcept>
@@ -35,6 +36,12 @@ void apply_limits(const Limits& limits) {
 }
 
 }  // namespace
+
+void enter_cgroup(const std::vector<int>& procs) {
+  for (const int file : procs) {
+    if (::write(file, "0", 1) != 1) sys::throw_errno("enter the session's cgroup");
+  }
+}
 
 void confine(const Limits& limits, const sys::SeccompFilter& filter) {
   apply_limits(limits);

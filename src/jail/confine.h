@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "sys/seccomp.h"
 
@@ -12,6 +13,10 @@ struct Limits {
   std::uint64_t file_size = 0;   // bytes
   std::uint32_t open_files = 0;  // per process; the interpreter gets a few more for its own use
 };
+
+// Moves the calling process, by the writable cgroup.procs of each hierarchy, so that the memory it touches from here on
+// is the session's. Throws.
+void enter_cgroup(const std::vector<int>& procs);
 
 // What every process of a jail goes through before it runs anything of the session's, whoever started it: limits,
 // capabilities, no_new_privs, Landlock and, last, the filter. Verified by trying to undo each. The caller has the

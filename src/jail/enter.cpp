@@ -27,7 +27,7 @@ namespace rookery::jail {
 
 namespace {
 
-// The parent has mapped the ids and moved this process into its cgroup when its byte arrives.
+// The parent has mapped the ids when its byte arrives.
 void wait_for_parent() {
   char go = 0;
   if (::recv(kWardenChannel, &go, 1, 0) != 1) throw std::runtime_error("the warden went away");
@@ -123,11 +123,11 @@ void close_standard_descriptors() {
   for (int fd = 0; fd < 3; ++fd) sys::check(::dup2(null.get(), fd), "dup2 /dev/null");
 }
 
-void report(const char* what) noexcept {
+void report(int warden_channel, const char* what) noexcept {
   try {
     wire::Writer message(wire::Type::kSetupFailed, 0);
     message.raw(std::string_view(what).substr(0, 1024));
-    [[maybe_unused]] const bool sent = sys::send_packet(kWardenChannel, message.packet());
+    [[maybe_unused]] const bool sent = sys::send_packet(warden_channel, message.packet());
   } catch (const std::exception&) {
     // The exit below tells the warden that it failed.
   }
@@ -136,9 +136,13 @@ void report(const char* what) noexcept {
 }  // namespace
 
 void enter(const Entry& entry) noexcept {
+  int warden_channel = entry.warden_channel;
   try {
     reset_signals();
+    // Here, not by the warden: a move can wait for the kernel's other processors, and the warden has others to serve.
+    enter_cgroup(entry.cgroup_procs);
     arrange_descriptors(entry);
+    warden_channel = kWardenChannel;
     wait_for_parent();
     sys::take_ids(entry.uid, entry.uid);
     enter_cgroup_namespace();
@@ -158,7 +162,7 @@ void enter(const Entry& entry) noexcept {
     ::execve(kInitPath, arguments, environment.data());
     sys::throw_errno("exec the init");
   } catch (const std::exception& error) {
-    report(error.what());
+    report(warden_channel, error.what());
   }
   ::_exit(70);
 }

@@ -17,13 +17,6 @@ namespace {
 
 constexpr int kChannel = 3;
 
-void enter_cgroup(const std::vector<int>& procs) {
-  // Before anything else, so that the memory it touches from here on is the session's.
-  for (const int file : procs) {
-    if (::write(file, "0", 1) != 1) sys::throw_errno("enter the session's cgroup");
-  }
-}
-
 void enter_namespaces(const Membership& membership) {
   int namespaces = CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
   if (membership.nested) namespaces |= CLONE_NEWUSER;

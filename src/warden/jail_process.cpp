@@ -82,6 +82,10 @@ void JailProcess::start() {
   entry.server_channel = init_server_end.get();
   entry.standard_output = output.write.get();
   entry.standard_error = error.write.get();
+  cgroup_procs_ = cgroup_.open_procs();
+  for (const sys::UniqueFd& file : cgroup_procs_) {
+    if (!cgroup_.unified()) entry.cgroup_procs.push_back(file.get());
+  }
 
   std::uint64_t flags = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
   if (context_.nested) flags |= CLONE_NEWUSER;
@@ -94,7 +98,6 @@ void JailProcess::start() {
 
   try {
     if (context_.nested) map_ids();
-    if (!cgroup_.unified()) cgroup_.add(process_.pid);
     const std::byte go{1};
     if (!sys::send_packet(warden_end.get(), std::span(&go, 1))) sys::throw_errno("let the jail go on");
   } catch (...) {
@@ -108,7 +111,6 @@ void JailProcess::start() {
   interpreter_end_ = std::move(interpreter_end);
   program_output_ = std::move(output.write);
   program_error_ = std::move(error.write);
-  cgroup_procs_ = cgroup_.open_procs();
   output_ = std::move(output.read);
   error_ = std::move(error.read);
   cpu_usage_ = cgroup_.open_cpu_usage();

@@ -85,7 +85,12 @@ std::vector<Range> mappings(std::string_view name) {
 std::vector<Range> ranges_to_move() {
   std::vector<Range> ranges = mappings("[heap]");
   ranges.insert(ranges.end(), arenas.ranges.begin(), arenas.ranges.begin() + static_cast<std::ptrdiff_t>(arenas.count));
-  if (!arenas.early_lost) ranges.insert(ranges.end(), arenas.early.begin(), arenas.early.end());
+  for (const Range& now : mappings("")) {
+    for (const Range& early : arenas.early) {
+      const Range still{std::max(now.begin, early.begin), std::min(now.end, early.end)};
+      if (!arenas.early_lost && still.begin < still.end) ranges.push_back(still);
+    }
+  }
   std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
   std::vector<Range> merged;
   for (const Range& range : ranges) {

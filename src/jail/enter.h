@@ -3,6 +3,8 @@
 
 #include <sys/types.h>
 
+#include <vector>
+
 #include "jail/confine.h"
 #include "jail/image.h"
 #include "sys/seccomp.h"

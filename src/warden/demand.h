@@ -12,7 +12,7 @@ class Demand {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr std::uint32_t kGrowth = 4;  // at most so many times the configured number
-  static constexpr auto kMemory = std::chrono::seconds(30);
+  static constexpr auto kMemory = std::chrono::seconds(10);
 
   explicit Demand(std::uint32_t configured) : configured_(configured), ahead_(configured) {}
 

@@ -43,6 +43,23 @@ class Capacity(ServerTestCase):
         self.assertEqual(self.sandbox.health()["session_count"], 0)
 
 
+class Burst(ServerTestCase):
+    settings = {"SANDBOX_POOL_SIZE": "2"}
+
+    def ready(self):
+        return self.sandbox.health()["ready_sessions"]
+
+    def test_a_burst_grows_the_pool_for_a_while(self):
+        wait_for(lambda: self.ready() == 2, 20, "a full pool")
+        threads = [threading.Thread(target=self.new_session) for _ in range(24)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        wait_for(lambda: self.ready() > 2, 20, "a grown pool")
+        wait_for(lambda: self.ready() == 2, 30, "a pool of the usual size")
+
+
 class Concurrency(ServerTestCase):
     settings = {"SANDBOX_MAX_THREADS": "64"}
 

@@ -42,14 +42,48 @@ def _check_alone():
         raise SystemExit(f"rookery: a preloaded module left {len(threads) - 1} threads running; see SANDBOX_PRELOAD")
 
 
-def _reseed():
-    """Random generators of modules. Python's own reseed themselves after a fork (os.register_at_fork)."""
-    numpy_random = sys.modules.get("numpy.random")
-    if numpy_random is not None:
-        numpy_random.seed()
-    sympy_random = sys.modules.get("sympy.core.random")
-    if sympy_random is not None:
-        sympy_random.rng.seed()
+class _Generators:
+    """Random generators that the imports left behind, wherever they are kept. Python's own, which the functions of the
+    module random use, reseeds itself after a fork; os.urandom, and with it secrets and uuid4, has no state."""
+
+    def __init__(self):
+        import random
+        self._kinds = {random.Random: random.Random.seed}
+        numpy = sys.modules.get("numpy.random")
+        if numpy is not None:
+            self._kinds[numpy.RandomState] = self._reseed_legacy
+            self._kinds[numpy.Generator] = self._reseed_bits
+        kinds = tuple(self._kinds)
+        # By the type's own bases: to ask an object for its class can run code of the module that made it.
+        self._found = [thing for thing in gc.get_objects() if issubclass(type(thing), kinds) and type(thing) is not random.SystemRandom]
+
+    @staticmethod
+    def _reseed_legacy(generator):
+        try:
+            type(generator).seed(generator)
+        except TypeError:  # of another kind than MT19937
+            generator.set_state(type(generator._bit_generator)().state)
+
+    @staticmethod
+    def _reseed_bits(generator):
+        bits = generator.bit_generator
+        bits.state = type(bits)().state
+
+    def reseed(self):
+        for generator in self._found:
+            for kind, seed in self._kinds.items():
+                if issubclass(type(generator), kind):
+                    seed(generator)
+
+
+def _forget_secrets():
+    """What modules drew at random, or derived from this process, when they were imported or first used."""
+    for module, name in (("tempfile", "_name_sequence"), ("tempfile", "tempdir"), ("uuid", "_node"), ("uuid", "_last_timestamp")):
+        if module in sys.modules:
+            setattr(sys.modules[module], name, None)
+    process = sys.modules.get("multiprocessing.process")
+    if process is not None:
+        process.current_process().authkey = os.urandom(32)
 
 
 def _private_directories():
@@ -57,7 +91,6 @@ def _private_directories():
         path = os.environ.get(variable)
         if path:
             os.makedirs(path, exist_ok=True)
-
 
 
 
@@ -69,10 +102,12 @@ def serve(warden, config, serve_session):
     warnings.filters[:] = filters
     _check_alone()
     gc.collect()
+    generators = _Generators()
     gc.freeze()  # pages that the collector never writes to stay shared
     if not native.fork_loop(warden, config, " ".join(loaded)):
         raise SystemExit(1)
     # From here on in a jail, as a session's interpreter.
-    _reseed()
+    generators.reseed()
+    _forget_secrets()
     _private_directories()
     serve_session(3)

@@ -111,11 +111,15 @@ class Zygotes(unittest.TestCase):
         with running(self.settings(SANDBOX_ZYGOTE_MAX_FORKS="4", SANDBOX_PRELOAD="json")) as server:
             first = wait_for(lambda: server.role("zygote"), 30, "a zygote")
             layouts = set()
-            for _ in range(12):
+
+            def another_layout():
                 session = server.sandbox.create()
-                layouts.add(re.search("([0-9a-f]+)-.*libc", session.code("print(open('/proc/self/maps').read())").stdout).group(1))
+                maps = session.code("print(open('/proc/self/maps').read())").stdout
                 session.delete()
-            wait_for(lambda: server.role("zygote") not in (None, first), 30, "another zygote")
+                layouts.add(re.search("([0-9a-f]+)-.*libc", maps).group(1))
+                return server.role("zygote") not in (None, first) and len(layouts) > 1
+
+            wait_for(another_layout, 60, "an address layout that is not shared for ever")
             wait_for(lambda: process_tree.title(first) != "rookery: zygote", 30, "the end of the first zygote")
             self.assertGreater(len(layouts), 1, "an address layout that is shared for ever")
 

@@ -13,12 +13,11 @@
 #include "server/files/upload_file.h"
 #include "server/handlers.h"
 #include "server/http/multipart.h"
+#include "server/refusal.h"
 
 namespace rookery::server {
 
 namespace {
-
-http::HttpError refusal(int status, std::string_view detail) { return http::HttpError(status, contract::error_json(detail)); }
 
 http::HttpError invalid_field(std::string_view where, std::string_view field, std::string_view message, std::string_view type) {
   return http::HttpError(422, contract::error_json({{{std::string(where), std::string(field)}, std::string(message), std::string(type)}}));
@@ -157,7 +156,8 @@ void Handlers::list_files(const http::Request& request, http::Response& response
   const Session::Activity activity(*target);
   const auto given = request.head.query.find("path");
   const std::string path = given == request.head.query.end() ? "." : given->second;
-  response.body = contract::to_json(accepted(server::list_files(target->workspace(), path)).files);
+  const FileListing listing = accepted(server::list_files(target->workspace(), path));
+  response.body = contract::to_json(listing.files, listing.truncated);
 }
 
 }  // namespace rookery::server

@@ -8,6 +8,7 @@
 #include "contract/openapi.h"
 #include "server/jail_call.h"
 #include "server/log.h"
+#include "server/refusal.h"
 
 namespace rookery::server {
 
@@ -17,10 +18,6 @@ using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kHealthPatience{50};
 constexpr std::size_t kMaxJsonBody = 16u << 20;
-
-http::HttpError refusal(int status, std::string_view detail, http::Fields fields = {}) {
-  return http::HttpError(status, contract::error_json(detail), std::move(fields));
-}
 
 http::HttpError busy(std::string_view detail) { return refusal(503, detail, {{"Retry-After", "1"}}); }
 

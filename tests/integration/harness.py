@@ -19,7 +19,12 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "tools" / "lib"))
 
 import process_tree  # noqa: E402
-from sandboxclient import Sandbox  # noqa: E402
+from sandboxclient import Connection, Sandbox  # noqa: E402
+
+try:
+    import openapi_check
+except ImportError:
+    openapi_check = None  # outside the tests' environment; tools/test then counts that as skipped
 
 BINARY = pathlib.Path(os.environ.get("ROOKERY_BINARY", SOURCE / "build" / "rookery"))
 START_SECONDS = 60
@@ -50,6 +55,23 @@ def plain_environment(settings):
     kept = {k: v for k, v in os.environ.items()
             if k in ("PATH", "HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS")}
     return {**kept, "SANDBOX_SPAWN": os.environ.get("ROOKERY_TEST_SPAWN", ""), **settings}
+
+
+class DocumentedResponses:
+    """Fails the request whose response is not as src/contract/openapi.json says, and keeps count for those of threads."""
+
+    def __init__(self):
+        self.problems = []
+
+    def __call__(self, method, target, response):
+        try:
+            openapi_check.rookery().check(method, target, response)
+        except AssertionError as error:
+            self.problems.append("%s %s answered %r: %s" % (method, target[:200], response, error))
+            raise AssertionError(self.problems[-1]) from error
+
+
+Connection.observer = DocumentedResponses() if openapi_check else None
 
 
 class Server:
@@ -146,6 +168,9 @@ def running(settings=None, **options):
         assert status == 0, "exit status %d\n%s" % (status, server.notable_log())
         remains = server.remains(known)
         assert not remains, "left behind: %s" % remains
+        if Connection.observer:
+            problems, Connection.observer.problems = Connection.observer.problems, []
+            assert not problems, problems
     finally:
         server.clean_up()
 

@@ -47,6 +47,9 @@ def parse_head(head):
 class Connection:
     """Connects at the first request and again after the peer closed between two requests."""
 
+    # Called with (method, target, Response) of every request() of every connection; for tests.
+    observer = None
+
     def __init__(self, host, port, timeout=90.0):
         self.host, self.port, self.timeout = host, port, timeout
         self.sock = None
@@ -87,7 +90,10 @@ class Connection:
             self.send_long(head, body)
         else:
             self.sock.sendall(head + (body or b""))
-        return self.read_response(method)
+        response = self.read_response(method)
+        if Connection.observer is not None:
+            Connection.observer(method, target, response)
+        return response
 
     def send_long(self, head, body):
         """Sends until the peer, which may refuse early, stops reading; its answer is read afterwards."""

@@ -26,9 +26,6 @@ constexpr auto kInterpreterStart = 30s;
 constexpr auto kLingerQuiet = 20ms;       // output of what bash left running: until it pauses this long ...
 constexpr auto kLingerMost = 100ms;       // ... and never longer than this
 constexpr auto kDeathNotice = 1s;         // between the closing of a channel and the news why
-constexpr std::size_t kReadSize = 64 * 1024;
-// A pipe holds at most 1 MiB (/proc/sys/fs/pipe-max-size), so what stood in it when the program ended is read by then.
-constexpr int kFinalReads = 17;
 constexpr int kReadsPerTurn = 16;
 
 int poll_ms(std::chrono::steady_clock::duration left) {
@@ -44,8 +41,8 @@ JailCall::JailCall(const util::Settings& settings, WardenClient& warden, Session
       jail_(session.jail),
       client_fd_(client_fd),
       nonce_(util::random_u64()),
-      out_(settings.max_output_bytes),
-      err_(settings.max_output_bytes) {}
+      out_(jail_.out, settings.max_output_bytes),
+      err_(jail_.err, settings.max_output_bytes) {}
 
 contract::CallOutcome JailCall::run(contract::Tool tool, std::string_view source, std::chrono::seconds timeout) {
   tool_ = tool;
@@ -122,8 +119,8 @@ JailCall::End JailCall::wait(Clock::time_point deadline, bool watch_cpu) {
   bool out_open = true, err_open = true;
   Clock::time_point death_notice{};
   while (true) {
-    pollfd fds[] = {{out_open ? jail_.out.get() : -1, POLLIN, 0},
-                    {err_open ? jail_.err.get() : -1, POLLIN, 0},
+    pollfd fds[] = {{out_open ? out_.fd() : -1, POLLIN, 0},
+                    {err_open ? err_.fd() : -1, POLLIN, 0},
                     {death_notice == Clock::time_point{} ? jail_.repl.get() : -1, POLLIN, 0},
                     {jail_.init.get(), POLLIN, 0},
                     {session_.cancel_fd(), POLLIN, 0},
@@ -132,8 +129,8 @@ JailCall::End JailCall::wait(Clock::time_point deadline, bool watch_cpu) {
     if (death_notice != Clock::time_point{}) until = std::min(until, death_notice);
     if (::poll(fds, 6, next_wait_ms(until, watch_cpu)) < 0 && errno != EINTR) return End::kJailEnded;
     if (fds[4].revents != 0) return End::kCancelled;
-    if (fds[0].revents != 0) out_open = read_pipe(jail_.out.get(), out_, kReadsPerTurn);
-    if (fds[1].revents != 0) err_open = read_pipe(jail_.err.get(), err_, kReadsPerTurn);
+    if (fds[0].revents != 0) out_open = out_.read(kReadsPerTurn);
+    if (fds[1].revents != 0) err_open = err_.read(kReadsPerTurn);
     if (fds[2].revents & POLLIN) read_repl();
     if (fds[3].revents & POLLIN) read_init();
     if (finished_) return End::kFinished;
@@ -203,8 +200,8 @@ bool JailCall::end_processes(wire::EndScope scope) {
       pollfd fds[] = {{jail_.init.get(), POLLIN, 0}, {jail_.out.get(), POLLIN, 0}, {jail_.err.get(), POLLIN, 0},
                       {session_.cancel_fd(), POLLIN, 0}};
       if (::poll(fds, 4, poll_ms(deadline - Clock::now())) < 0 && errno != EINTR) break;
-      if (fds[1].revents & POLLIN) read_pipe(jail_.out.get(), out_, 1);
-      if (fds[2].revents & POLLIN) read_pipe(jail_.err.get(), err_, 1);
+      if (fds[1].revents & POLLIN) out_.read(1);
+      if (fds[2].revents & POLLIN) err_.read(1);
       if (fds[0].revents & POLLIN) read_init();
       if (fds[0].revents & (POLLHUP | POLLERR)) jail_.jail_lost = true;
       if (fds[3].revents != 0) {
@@ -286,24 +283,11 @@ void JailCall::read_repl() {
   }
 }
 
-// False at the end of the stream: nobody in the jail holds the pipe any more.
-bool JailCall::read_pipe(int fd, util::BoundedOutput& to, int most_reads) {
-  static thread_local char buffer[kReadSize];
-  for (int reads = 0; reads < most_reads; ++reads) {
-    const ssize_t size = ::read(fd, buffer, sizeof buffer);
-    if (size < 0) return errno == EAGAIN || errno == EINTR;
-    if (size == 0) return false;
-    to.append({buffer, static_cast<std::size_t>(size)});
-    if (static_cast<std::size_t>(size) < sizeof buffer / 2) return true;
-  }
-  return true;
-}
-
 void JailCall::drain_pipes() {
-  for (int round = 0; round < kFinalReads; ++round) {
+  for (int round = 0; round < OutputPipe::kMostReads; ++round) {
     const std::uint64_t before = out_.total() + err_.total();
-    read_pipe(jail_.out.get(), out_, 1);
-    read_pipe(jail_.err.get(), err_, 1);
+    out_.read(1);
+    err_.read(1);
     if (out_.total() + err_.total() == before) return;
   }
 }

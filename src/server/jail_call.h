@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "contract/types.h"
+#include "server/output_pipe.h"
 #include "server/session.h"
 #include "server/warden_client.h"
-#include "util/bounded_output.h"
 #include "util/settings.h"
 
 namespace rookery::server {
@@ -35,7 +35,6 @@ class JailCall {
   bool end_processes(wire::EndScope scope);
   void read_init();
   void read_repl();
-  bool read_pipe(int fd, util::BoundedOutput& to, int most_reads);
   void drain_pipes();
   void linger();
   int next_wait_ms(Clock::time_point deadline, bool watch_cpu);
@@ -54,7 +53,7 @@ class JailCall {
   int client_fd_;
   contract::Tool tool_{};
   std::uint64_t nonce_ = 0;
-  util::BoundedOutput out_, err_;
+  OutputPipe out_, err_;
   End end_ = End::kNone;
   bool finished_ = false;        // the program's own end is known
   bool interpreter_ended_ = false;

@@ -21,6 +21,7 @@
 #include "jail/init_protocol.h"
 #include "jail/process_tree.h"
 #include "jail/programs.h"
+#include "jail/spare_bash.h"
 #include "sys/socket.h"
 #include "wire/message.h"
 
@@ -29,6 +30,7 @@ namespace {
 
 struct State {
   Programs programs;
+  SpareBash spare_bash;
   pid_t repl = -1;
   pid_t bash = -1;
   std::uint64_t bash_nonce = 0;
@@ -48,6 +50,9 @@ void reap(State& state) {
       const bool left_over = any_process_besides(state.repl);
       wire::Writer message(wire::Type::kBashExited, state.bash_nonce);
       send(kServerChannel, message.i32(status).u32(left_over ? 1 : 0));
+      state.spare_bash.prepare(state.programs);
+    } else if (state.spare_bash.ended(pid)) {
+      continue;
     } else if (pid == state.repl) {
       state.repl = -1;
       wire::Writer message(wire::Type::kReplExited, 0);
@@ -57,6 +62,7 @@ void reap(State& state) {
 }
 
 void end_processes(State& state, std::uint64_t nonce, wire::EndScope scope) {
+  state.spare_bash.discard();
   if (scope == wire::EndScope::kEverything || !end_all_besides(state.repl, scope == wire::EndScope::kAllButReplTree)) {
     end_everything();
   }
@@ -68,6 +74,13 @@ void end_processes(State& state, std::uint64_t nonce, wire::EndScope scope) {
   send(kServerChannel, message.u32(repl_gone ? 1 : 0));
 }
 
+void start_bash(State& state, std::string_view command, int script) {
+  // A command too long for one argument: read from the descriptor, which is closed before the first line of it runs.
+  if (script >= 0) command = "eval \"exec 9<&-\n$(</dev/fd/9)\"";
+  state.bash = state.spare_bash.hand_over(command, script);
+  if (state.bash < 0) state.bash = state.programs.start_bash(command, script);
+}
+
 void serve_server(State& state) {
   std::byte buffer[sizeof(wire::Header) + wire::kMaxPayload];
   sys::Received received = sys::receive_packet(kServerChannel, buffer, 1);
@@ -77,7 +90,7 @@ void serve_server(State& state) {
   switch (message->header.type) {
     case wire::Type::kRunBash: {
       const int script = received.descriptors.empty() ? -1 : received.descriptors.front().get();
-      state.bash = state.programs.start_bash(message->payload, script);
+      start_bash(state, message->payload, script);
       state.bash_nonce = message->header.nonce;
       if (state.bash < 0) {
         // No process could be made (the pids limit): told like a shell that could not start, status 126.

@@ -15,7 +15,9 @@ namespace rookery::jail {
 
 namespace {
 
-constexpr int kScript = 9;
+// What a bash without a dynamic linker runs at once, and ps shows of one that waits. As long as what ps is to show of the command.
+constexpr const char* kWaiting =
+    "# waits for its command                                                                                                 ";
 constexpr int kDriverChannel = 3;
 
 // Runs in the child of a fork; only async-signal-safe calls.
@@ -37,36 +39,55 @@ void prepare(int kept_from, int kept_as) {
   if (::chdir("/workspace") != 0 && ::chdir("/") != 0) ::_exit(126);
 }
 
+[[noreturn]] void exec_bash(const char* command, char** environment, unsigned open_files) {
+  const rlimit files{open_files, open_files};
+  ::setrlimit(RLIMIT_NOFILE, &files);
+  char* const arguments[] = {const_cast<char*>("bash"), const_cast<char*>("-c"), const_cast<char*>(command), nullptr};
+  ::execve("/bin/bash", arguments, environment);
+  ::_exit(127);
+}
+
+// The init's own and one more variable.
+struct Environment {
+  static constexpr std::size_t kMost = 62;
+  char* pointers[kMost + 2];
+  explicit Environment(char* more) {
+    std::size_t count = 0;
+    for (char** variable = environ; *variable != nullptr && count < kMost; ++variable) pointers[count++] = *variable;
+    pointers[count++] = more;
+    pointers[count] = nullptr;
+  }
+};
+
 }  // namespace
 
 pid_t Programs::start_bash(std::string_view command, int script) const {
   const std::string text(command);
-  // Reads the command from the descriptor and closes it before the first line of it runs.
-  const char* argument = script < 0 ? text.c_str() : "eval \"exec 9<&-\n$(</dev/fd/9)\"";
-  const rlimit files{open_files, open_files};
   const pid_t pid = ::fork();
   if (pid != 0) return pid;
   prepare(script, kScript);
-  ::setrlimit(RLIMIT_NOFILE, &files);
-  char* const arguments[] = {const_cast<char*>("bash"), const_cast<char*>("-c"), const_cast<char*>(argument), nullptr};
-  ::execve("/bin/bash", arguments, environ);
-  ::_exit(127);
+  exec_bash(text.c_str(), environ, open_files);
+}
+
+pid_t Programs::start_waiting_bash(int channel) const {
+  std::string preload = std::string("LD_PRELOAD=") + kSpareBashPreload;
+  Environment environment(preload.data());
+  const pid_t pid = ::fork();
+  if (pid != 0) return pid;
+  prepare(channel, kCommandChannel);
+  exec_bash(kWaiting, environment.pointers, open_files);
 }
 
 pid_t Programs::start_interpreter(int channel) const {
   std::string open_files_variable = "ROOKERY_NOFILE=" + std::to_string(open_files);
-  char* environment[64];
-  std::size_t count = 0;
-  for (char** variable = environ; *variable != nullptr && count < 62; ++variable) environment[count++] = *variable;
-  environment[count++] = open_files_variable.data();
-  environment[count] = nullptr;
+  Environment environment(open_files_variable.data());
   const pid_t pid = ::fork();
   if (pid != 0) return pid;
   prepare(channel, kDriverChannel);
   // -I: nothing from the environment, the user's site or the working directory runs before the driver does.
   char* const arguments[] = {const_cast<char*>(interpreter), const_cast<char*>("-I"), const_cast<char*>("-B"),
                              const_cast<char*>(kDriverPath), nullptr};
-  ::execve(interpreter, arguments, environment);
+  ::execve(interpreter, arguments, environment.pointers);
   ::_exit(127);
 }
 

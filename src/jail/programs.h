@@ -13,9 +13,11 @@ struct Programs {
   const char* interpreter = nullptr;
   unsigned open_files = 256;
 
-  // `bash -c command` in /workspace; a command too long for one argument comes in `script`, a readable descriptor.
-  // The pid, or -1 when no process could be made.
+  // `bash -c command` in /workspace; `script`, where it is not -1, becomes its fd kScript. The pid, or -1 when no process
+  // could be made.
   pid_t start_bash(std::string_view command, int script) const;
+  // A bash that waits for its command on `channel` (spare_bash_preload.cpp).
+  pid_t start_waiting_bash(int channel) const;
 
   // The Python driver with `channel` as fd 3.
   pid_t start_interpreter(int channel) const;

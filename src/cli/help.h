@@ -6,27 +6,51 @@ namespace rookery::cli {
 inline constexpr const char* kHelp =
     "rookery: a hardened code-execution sandbox server\n"
     "\n"
-    "  rookery serve [--listen HOST:PORT]   serve the code-execution contract (see rookery serve --help)\n"
-    "  rookery check                        what this machine offers, and what is missing and how to get it\n"
-    "  rookery policy                       the seccomp policy of a session, as OCI JSON\n"
+    "  rookery serve [SETTING…]           serve the code-execution contract over HTTP\n"
+    "  rookery check [SETTING…]           what this machine offers, and what is missing and how to get it\n"
+    "  rookery config [--json] [SETTING…] the settings in force, and where each came from\n"
+    "  rookery policy                     the seccomp policy of a session, as OCI JSON\n"
     "  rookery version\n"
     "\n"
+    "`rookery COMMAND --help` says more; `rookery serve --help` lists the settings.\n"
     "Exit status: 0 success, 1 something is missing or failed, 2 wrong usage or configuration.\n";
 
 inline constexpr const char* kServeHelp =
-    "rookery serve [--listen HOST:PORT]\n"
+    "rookery serve [--listen HOST:PORT] [--config FILE] [SETTING…]\n"
     "\n"
     "Starts as root, makes its user namespace, gives root up, and serves HTTP on HOST:PORT (127.0.0.1:8080).\n"
     "Prints one line when it is ready. SIGTERM or SIGINT: stops accepting, lets calls finish for up to 10 s, ends all\n"
-    "sessions and leaves nothing behind. Settings come from the environment; README.md has the table.\n"
+    "sessions and leaves nothing behind.\n"
     "\n"
     "Exit status: 0 after SIGTERM or SIGINT, 1 when it cannot start or lost a process it needs, 2 for a wrong setting,\n"
-    "128 + N when the warden was ended by signal N.\n";
+    "128 + N when the warden was ended by signal N.\n"
+    "\n"
+    "A setting is a flag, a variable of the environment, or a member of the JSON object in the configuration file, under\n"
+    "the variable's name. A flag goes over the environment, the environment over the file, the file over the default.\n";
 
 inline constexpr const char* kCheckHelp =
-    "rookery check\n"
+    "rookery check [SETTING…]\n"
     "\n"
-    "Prints what rookery needs and what it found, a line each, with what to do where something is missing.\n"
-    "Exit status: 0 when `rookery serve` can start, else 1.\n";
+    "Prints what rookery needs and what it found, a line each, with what to do where something is missing. Takes the\n"
+    "settings of `rookery serve`.\n"
+    "Exit status: 0 when `rookery serve` can start, else 1; 2 for a wrong setting.\n";
+
+inline constexpr const char* kConfigHelp =
+    "rookery config [--json] [SETTING…]\n"
+    "\n"
+    "Prints each setting that `rookery serve` would have in force with the same arguments, environment and file, and where\n"
+    "it came from: default, file, environment or flag. Values that are secret are masked.\n"
+    "  --json   as one JSON object {variable: {\"value\", \"default\", \"source\"}}\n"
+    "Exit status: 0, or 2 for a wrong setting.\n";
+
+inline constexpr const char* kPolicyHelp =
+    "rookery policy\n"
+    "\n"
+    "Prints the seccomp policy of a session, in the JSON format of the OCI runtime specification.\n";
+
+inline constexpr const char* kVersionHelp =
+    "rookery version\n"
+    "\n"
+    "Prints the version.\n";
 
 }  // namespace rookery::cli

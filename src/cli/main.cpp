@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -7,7 +8,9 @@
 #include <vector>
 
 #include "cli/check.h"
+#include "cli/configuration.h"
 #include "cli/help.h"
+#include "cli/settings_text.h"
 #include "server/main.h"
 #include "util/embedded.h"
 #include "util/settings.h"
@@ -21,36 +24,72 @@ using namespace rookery;
 
 constexpr int kUsage = 2;
 
-int serve(const std::vector<std::string>& arguments) {
-  util::Settings settings = util::settings_from_environment();
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i] != "--listen" || i + 1 == arguments.size()) {
-      std::fprintf(stderr, "rookery: unknown argument \"%s\"\n%s", arguments[i].c_str(), cli::kServeHelp);
-      return kUsage;
-    }
-    util::set_listen(settings, arguments[++i]);
-  }
-  return warden::launch(settings);
+void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+int serve(const cli::Configuration& configuration, const std::vector<std::string>&) {
+  util::export_settings(configuration.settings);
+  return warden::launch(configuration.settings);
 }
 
-int run(const std::vector<std::string>& arguments) {
-  const std::string command = arguments.empty() ? "" : arguments.front();
-  const std::vector<std::string> rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
-  const bool help = command == "--help" || command == "-h" || command == "help";
-  if (help || (!rest.empty() && (rest.front() == "--help" || rest.front() == "-h"))) {
-    std::fputs(command == "serve" ? cli::kServeHelp : command == "check" ? cli::kCheckHelp : cli::kHelp, stdout);
+int check(const cli::Configuration& configuration, const std::vector<std::string>&) { return cli::check(configuration.settings); }
+
+int config(const cli::Configuration& configuration, const std::vector<std::string>& options) {
+  print(options.empty() ? cli::config_listing(configuration) : cli::config_json(configuration));
+  return 0;
+}
+
+int policy(const cli::Configuration&, const std::vector<std::string>&) {
+  print(util::embedded_file("policy/seccomp/session.json"));
+  return 0;
+}
+
+int version(const cli::Configuration&, const std::vector<std::string>&) {
+  std::puts("rookery " ROOKERY_VERSION);
+  return 0;
+}
+
+struct Command {
+  const char* name;
+  const char* help;
+  bool takes_settings;
+  std::vector<std::string> options;  // its own, each without a value
+  int (*run)(const cli::Configuration&, const std::vector<std::string>& options);
+};
+
+const Command kCommands[] = {
+    {"serve", cli::kServeHelp, true, {}, &serve},      {"check", cli::kCheckHelp, true, {}, &check},
+    {"config", cli::kConfigHelp, true, {"--json"}, &config}, {"policy", cli::kPolicyHelp, false, {}, &policy},
+    {"version", cli::kVersionHelp, false, {}, &version},
+};
+
+bool is_help(const std::string& argument) { return argument == "--help" || argument == "-h"; }
+
+int run(const Command& command, std::vector<std::string> arguments) {
+  if (!arguments.empty() && is_help(arguments.front())) {
+    print(command.help);
+    if (std::strcmp(command.name, "serve") == 0) print(cli::settings_help());
     return 0;
   }
-  if (command == "serve") return serve(rest);
-  if (command == "check" && rest.empty()) return cli::check(util::settings_from_environment());
-  if (command == "version" || command == "--version") {
-    std::puts("rookery " ROOKERY_VERSION);
+  cli::Configuration configuration;
+  if (command.takes_settings) configuration = cli::read_configuration(arguments);
+  for (const std::string& argument : arguments) {
+    if (std::find(command.options.begin(), command.options.end(), argument) != command.options.end()) continue;
+    const std::string usage(command.help, std::strcspn(command.help, "\n"));
+    std::fprintf(stderr, "rookery: unknown argument \"%s\"\nusage: %s\n", argument.c_str(), usage.c_str());
+    return kUsage;
+  }
+  return command.run(configuration, arguments);
+}
+
+int run(std::vector<std::string> arguments) {
+  const std::string name = arguments.empty() ? "" : arguments.front();
+  if (is_help(name) || name == "help") {
+    print(cli::kHelp);
     return 0;
   }
-  if (command == "policy" && rest.empty()) {
-    const std::string_view policy = util::embedded_file("policy/seccomp/session.json");
-    std::fwrite(policy.data(), 1, policy.size(), stdout);
-    return 0;
+  if (!arguments.empty()) arguments.erase(arguments.begin());
+  for (const Command& command : kCommands) {
+    if (name == command.name || (name == "--version" && command.run == &version)) return run(command, arguments);
   }
   std::fputs(cli::kHelp, stderr);
   return kUsage;

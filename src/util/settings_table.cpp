@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/settings_table.h"
+
+#include "util/setting_kinds.h"
+
+namespace rookery::util {
+
+namespace {
+
+constexpr std::uint32_t kDay = 86400;
+constexpr std::uint32_t kMonth = 30 * kDay;
+
+// HOST:PORT; HOST may be a name, an IPv4 address or an IPv6 address in brackets.
+bool set_listen(Settings& settings, std::string_view given) {
+  const auto colon = given.rfind(':');
+  std::uint32_t port = 0;
+  if (colon == std::string_view::npos || !parse_number(given.substr(colon + 1), port) || port > 65535) return false;
+  std::string_view host = given.substr(0, colon);
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+  if (host.empty() || !is_one_line(host)) return false;
+  settings.listen_host = host;
+  settings.listen_port = static_cast<std::uint16_t>(port);
+  return true;
+}
+
+std::string get_listen(const Settings& settings) {
+  const bool v6 = settings.listen_host.find(':') != std::string::npos;
+  return (v6 ? "[" + settings.listen_host + "]" : settings.listen_host) + ":" + std::to_string(settings.listen_port);
+}
+
+Setting listen() {
+  Setting row;
+  row.variable = "SANDBOX_LISTEN";
+  row.fallback = "127.0.0.1:8080";
+  row.allowed = "HOST:PORT, e.g. 127.0.0.1:8080 or [::1]:8080";
+  row.help = "where to listen; port 0 means any that is free";
+  row.set = &set_listen;
+  row.get = &get_listen;
+  return row;
+}
+
+std::vector<SettingGroup> groups() {
+  using S = Settings;
+  return {
+      {"Configuration file",
+       {
+           path(&S::config_file, "SANDBOX_CONFIG", "",
+                "a JSON object {variable: value} of settings, between the defaults and the environment"),
+       }},
+      {"Address and access",
+       {
+           listen(),
+           text(&S::allowed_hosts, "SANDBOX_ALLOWED_HOSTS", "",
+                "names that the `Host` field may hold, comma-separated. A server on loopback answers to `localhost`, "
+                "`127.0.0.1`, `[::1]` and these; one elsewhere to any name while this is empty"),
+       }},
+      {"Sessions",
+       {
+           path(&S::sessions_root, "SANDBOX_SESSIONS_ROOT", "/var/sandbox/sessions",
+                "directory for session storage; one server each"),
+           number(&S::session_idle_timeout_s, "SANDBOX_SESSION_IDLE_TIMEOUT", 900, "seconds", 1, kMonth,
+                  "seconds without a call, after which a session ends"),
+           number(&S::session_max_lifetime_s, "SANDBOX_SESSION_MAX_LIFETIME", 7200, "seconds", 1, kMonth,
+                  "seconds after which a session ends; the most that a client can ask for, also as idle timeout"),
+           number(&S::session_gc_interval_s, "SANDBOX_SESSION_GC_INTERVAL", 30, "seconds", 1, kDay,
+                  "seconds between two looks at sessions that were in use when their time was over; others end on time"),
+           number(&S::max_sessions, "SANDBOX_MAX_SESSIONS", 256, "", 1, 10000, "sessions at once; beyond: 503"),
+           number(&S::pool_size, "SANDBOX_POOL_SIZE", 8, "", 0, 256, "jails built ahead"),
+       }},
+      {"Limits of a session",
+       {
+           number(&S::memory_mb, "SANDBOX_RUNNER_MEMORY_MB", 1536, "MiB", 64, 1u << 22,
+                  "memory a session, what it writes to its tmpfs included"),
+           number(&S::cpu_seconds, "SANDBOX_RUNNER_CPU_SECONDS", 120, "CPU seconds", 1, kDay, "CPU time a call"),
+           number(&S::cpu_millis, "SANDBOX_RUNNER_CPU_MILLIS", 1000, "thousandths of a core", 50, 256000,
+                  "share of the processors a session"),
+           number(&S::pids, "SANDBOX_RUNNER_PIDS", 128, "", 16, 32768, "processes and threads a session"),
+           number(&S::fsize_mb, "SANDBOX_RUNNER_FSIZE_MB", 256, "MiB", 1, 1u << 22,
+                  "size of a file that the session's code writes"),
+           number(&S::nofile, "SANDBOX_RUNNER_NOFILE", 256, "", 64, 4096, "open files a process"),
+           number(&S::max_output_bytes, "SANDBOX_RUNNER_MAX_OUTPUT_BYTES", 1048576, "bytes", 1024, 64u << 20,
+                  "each of stdout and stderr that a call returns"),
+           number(&S::workspace_mb, "SANDBOX_WORKSPACE_MB", 1024, "MiB", 16, 1u << 22,
+                  "`/workspace`, `/tmp` and `/dev/shm` together"),
+           number(&S::workspace_inodes, "SANDBOX_WORKSPACE_INODES", 262144, "", 1024, 1u << 30,
+                  "files and directories in them"),
+           choice<bool>(&S::workspace_on_disk, "SANDBOX_WORKSPACE", {{"tmpfs", false}, {"dir", true}}, "tmpfs",
+                        "`dir`: a plain directory below the sessions root instead; then the two limits above do not hold"),
+       }},
+      {"Calls and requests",
+       {
+           number(&S::default_timeout_s, "SANDBOX_DEFAULT_TIMEOUT", 30, "seconds", 1, kDay,
+                  "seconds for a call that names no timeout"),
+           number(&S::max_timeout_s, "SANDBOX_MAX_TIMEOUT", 120, "seconds", 1, kDay,
+                  "seconds, the longest timeout; a higher request is lowered to it"),
+           number(&S::queue_timeout_s, "SANDBOX_QUEUE_TIMEOUT", 30, "seconds", 1, kDay,
+                  "seconds that a call waits for earlier ones of its session; then 503"),
+           number(&S::max_threads, "SANDBOX_MAX_THREADS", 512, "", 8, 8192,
+                  "requests served at once; beyond: 503. A few more are kept for cheap ones, `/health` above all"),
+           number(&S::max_connections, "SANDBOX_MAX_CONNECTIONS", 16384, "", 16, 65536,
+                  "open connections; beyond, the oldest idle one is closed"),
+           number(&S::max_upload_mb, "SANDBOX_MAX_UPLOAD_MB", 100, "MiB", 1, 65536, "size of a file that is uploaded"),
+       }},
+      {"Interpreter and jail",
+       {
+           path(&S::python, "SANDBOX_PYTHON", "",
+                "the interpreter, e.g. of a virtual environment. Else the first of `/opt/sandbox/venv/bin/python3`, "
+                "`/usr/local/bin/python3`, `/usr/bin/python3`"),
+           choice<SpawnMode>(&S::spawn, "SANDBOX_SPAWN", {{"fork", SpawnMode::kFork}, {"exec", SpawnMode::kExec}}, "fork",
+                             "`fork`: interpreters from the zygote; `exec`: each started afresh. SECURITY.md weighs the two"),
+           text(&S::preload, "SANDBOX_PRELOAD", "",
+                "modules that the zygote imports, separated by spaces or commas; empty: a list of usual ones, of which "
+                "those that are installed"),
+           number(&S::zygote_max_forks, "SANDBOX_ZYGOTE_MAX_FORKS", 1000, "", 1, 1000000,
+                  "interpreters from one zygote before another takes its place"),
+           choice<JailUserns>(
+               &S::jail_userns, "SANDBOX_JAIL_USERNS",
+               {{"auto", JailUserns::kAuto}, {"nested", JailUserns::kNested}, {"flat", JailUserns::kFlat}}, "auto",
+               "`nested`: a user namespace for each jail; `flat`: none; `auto`: nested, and flat where the host refuses that"),
+       }},
+      {"Log",
+       {
+           choice(&S::log_format, "LOG_FORMAT", {"text", "json"}, "text", "how a line of the log is written"),
+           choice(&S::log_level, "LOG_LEVEL", {"DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"}, "INFO",
+                  "the least important lines that are written"),
+           text(&S::environment, "ENVIRONMENT", "production", "a name for log lines in JSON"),
+       }},
+  };
+}
+
+}  // namespace
+
+const std::vector<SettingGroup>& setting_groups() {
+  static const std::vector<SettingGroup> table = groups();
+  return table;
+}
+
+}  // namespace rookery::util

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/settings.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <set>
+#include <stdexcept>
+
+#include "util/settings_table.h"
+
+using namespace rookery::util;
+
+namespace {
+
+std::string refusal(const char* variable, const std::string& value) {
+  Settings settings;
+  try {
+    assign(*find_setting(variable), settings, variable, value);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("every row has a name, a flag and a help of its own, and a default that it accepts") {
+  std::set<std::string> variables, flags, helps;
+  const Settings settings;
+  for (const Setting* setting : all_settings()) {
+    CAPTURE(setting->variable);
+    CHECK(variables.insert(setting->variable).second);
+    CHECK(helps.insert(setting->help).second);
+    CHECK_FALSE(setting->allowed.empty());
+    CHECK(setting->get(settings) == setting->fallback);
+    CHECK(find_setting(setting->variable) == setting);
+    CHECK((setting->secret ? setting->flag().empty() : flags.insert(setting->flag()).second));
+    if (!setting->secret) CHECK(find_setting_by_flag(setting->flag()) == setting);
+  }
+}
+
+TEST_CASE("a value that was taken over is what is in force") {
+  for (const Setting* setting : all_settings()) {
+    CAPTURE(setting->variable);
+    Settings settings;
+    const std::string value = setting->words.empty() ? setting->fallback : setting->words.back();
+    if (value.empty()) continue;
+    assign(*setting, settings, setting->variable, value);
+    CHECK(setting->get(settings) == value);
+  }
+}
+
+TEST_CASE("a wrong value is refused with its name, what was given and what is allowed") {
+  CHECK(refusal("SANDBOX_MAX_SESSIONS", "many") == "SANDBOX_MAX_SESSIONS=\"many\" is not usable: allowed is a whole number from 1 to 10000");
+  for (const char* wrong : {"0", "10001", "-1", "+1", "1.0", " 1", "1 ", "0x1", "", "99999999999999999999"}) {
+    CAPTURE(wrong);
+    CHECK(refusal("SANDBOX_MAX_SESSIONS", wrong) != "");
+  }
+  CHECK(refusal("SANDBOX_SPAWN", "magic") == "SANDBOX_SPAWN=\"magic\" is not usable: allowed is one of fork, exec");
+  CHECK(refusal("SANDBOX_PYTHON", "python3") != "");
+  CHECK(refusal("ENVIRONMENT", "two\nlines") != "");
+  CHECK(refusal("LOG_LEVEL", "info") != "");
+}
+
+TEST_CASE("the address to listen on") {
+  const auto listen = [](const std::string& value) {
+    Settings settings;
+    assign(*find_setting("SANDBOX_LISTEN"), settings, "--listen", value);
+    return settings;
+  };
+  CHECK(listen("[::1]:80").listen_host == "::1");
+  CHECK(listen("localhost:0").listen_port == 0);
+  CHECK(find_setting("SANDBOX_LISTEN")->get(listen("[::1]:80")) == "[::1]:80");
+  for (const char* wrong : {"nonsense", "127.0.0.1", "127.0.0.1:", "127.0.0.1:0x50", "127.0.0.1:70000", ":80", ":"}) {
+    CAPTURE(wrong);
+    CHECK(refusal("SANDBOX_LISTEN", wrong) != "");
+  }
+}
+
+TEST_CASE("what is exported to the environment is read back from it") {
+  Settings settings;
+  settings.max_sessions = 7;
+  settings.workspace_on_disk = true;
+  settings.jail_userns = JailUserns::kFlat;
+  settings.listen_host = "::1";
+  ::setenv("SANDBOX_POOL_SIZE", "3", 1);
+  export_settings(settings);
+  CHECK(std::getenv("SANDBOX_POOL_SIZE") == nullptr);
+  const Settings read = settings_from_environment();
+  for (const Setting* setting : all_settings()) CHECK(setting->get(read) == setting->get(settings));
+  export_settings(Settings());
+  CHECK(std::getenv("SANDBOX_MAX_SESSIONS") == nullptr);
+}

@@ -22,4 +22,10 @@ AllowedHosts::AllowedHosts(const util::Settings& settings) {
 
 bool AllowedHosts::contains(std::string_view host) const { return any_ || host.empty() || names_.contains(host); }
 
+bool AllowedHosts::is_own(std::string_view host) const {
+  // No top-level domain is a number, and a name has no brackets.
+  const bool address = !host.empty() && (host.front() == '[' || host.find_first_not_of("0123456789.") == std::string_view::npos);
+  return names_.contains(host) || (any_ && address);
+}
+
 }  // namespace rookery::server

@@ -17,6 +17,8 @@ class AllowedHosts {
   explicit AllowedHosts(const util::Settings& settings);
   // `host`: lower case, without port; "" in HTTP/1.0.
   [[nodiscard]] bool contains(std::string_view host) const;
+  // A listed name, one of loopback's, or an address: no stranger's name server decides that it leads here.
+  [[nodiscard]] bool is_own(std::string_view host) const;
 
  private:
   bool any_ = false;

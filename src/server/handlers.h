@@ -30,6 +30,7 @@ class Handlers {
   void get_file(const http::Request& request, http::Response& response) const;
   void list_files(const http::Request& request, http::Response& response) const;
   void health(http::Response& response) const;
+  static void page(http::Route route, http::Response& response);
 
   contract::CallOutcome run(Session& session, const contract::ExecRequest& request, std::chrono::seconds timeout, int client_fd);
 

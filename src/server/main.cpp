@@ -87,6 +87,7 @@ http::Hooks hooks(const util::Settings& settings, Handlers& handlers) {
   http::Hooks hooks;
   hooks.handler = [&handlers](http::Request& request, http::Response& response) { handlers.handle(request, response); };
   hooks.host_allowed = [allowed = AllowedHosts(settings)](std::string_view host) { return allowed.contains(host); };
+  hooks.host_is_own = [allowed = AllowedHosts(settings)](std::string_view host) { return allowed.is_own(host); };
   hooks.log_error = [](std::string_view text) { log_error(text); };
   hooks.access = [](const http::AccessRecord& record) {
     RequestLine line;

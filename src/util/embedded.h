@@ -4,7 +4,8 @@
 #include <string_view>
 #include <vector>
 
-// Files that were built into the program: policy/…, the init, and the Python driver's directory as repl/….
+// Files that were built into the program: policy/…, openapi.json, pages/…, the init, and the Python driver's directory
+// as repl/….
 namespace rookery::util {
 
 struct EmbeddedFile {

@@ -63,7 +63,8 @@ class Heads(HostileTestCase):
 
     def test_requests_of_web_pages_run_nothing(self):
         body = self.exec_body()
-        for field in (b"Origin: https://evil.example", b"Origin: null", b"Sec-Fetch-Site: cross-site"):
+        for field in (b"Origin: https://evil.example", b"Origin: null", b"Sec-Fetch-Site: cross-site",
+                      b"Origin: http://127.0.0.1:%d" % (self.server.port ^ 1), b"Origin: http://localhost:%d" % self.server.port):
             with self.subTest(field=field):
                 head = self.exec_head(field + b"\r\nContent-Length: %d\r\nConnection: close\r\n\r\n" % len(body))
                 answer = self.assert_ran(0, lambda: self.talk(head + body))

@@ -64,6 +64,7 @@ struct AccessRecord {
 struct Hooks {
   Handler handler;
   std::function<bool(std::string_view host)> host_allowed;  // lower case, without port; "" in HTTP/1.0
+  std::function<bool(std::string_view host)> host_is_own;  // likewise: no stranger can have made it lead here
   std::function<Decision(const RequestHead&)> authorize;
   std::function<void(std::string_view text)> log_error;  // our faults: an exception a handler let out, ...
   std::function<void(const AccessRecord&)> access;

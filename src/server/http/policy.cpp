@@ -13,9 +13,22 @@ bool is_json(std::string_view content_type) {
   return equals_ignoring_case(trim(content_type.substr(0, content_type.find(';'))), "application/json");
 }
 
-// The page of another site may send requests from the user's browser; it cannot leave these fields out.
-bool from_web_page(const RequestHead& head) {
-  return head.origin.has_value() || equals_ignoring_case(head.sec_fetch_site, "cross-site");
+// Whether a page with this origin came from the server that the request names.
+bool is_own_origin(std::string_view origin, const RequestHead& head) {
+  const std::string authority = head.host + (head.port ? ":" + std::to_string(*head.port) : "");
+  return equals_ignoring_case(origin, "http://" + authority) || equals_ignoring_case(origin, "https://" + authority);
+}
+
+// The page of another site may send requests from the user's browser; it cannot leave these fields out. Neither can it
+// leave out Host, but it can have its own name lead here: so the server's own pages may send requests only under a name
+// that no stranger can have given it. The reason of the refusal, or "".
+std::string_view page_refusal(const RequestHead& head, const Hooks& hooks) {
+  const bool own = head.origin && is_own_origin(*head.origin, head);
+  if (equals_ignoring_case(head.sec_fetch_site, "cross-site") || (head.origin && !own)) return "Requests from web pages are not served";
+  if (own && !(hooks.host_is_own && hooks.host_is_own(head.host))) {
+    return "Requests from this server's pages are not served under this name: list it in SANDBOX_ALLOWED_HOSTS";
+  }
+  return "";
 }
 
 HttpError not_json() {
@@ -38,7 +51,7 @@ std::uint64_t body_limit(Route route, const Limits& limits) noexcept {
 // The order is the point: a stranger learns nothing about routes, and nobody's body is looked at before
 // its sender may ask at all.
 std::variant<RouteMatch, HttpError> admit(const RequestHead& head, const Hooks& hooks, const Limits& limits) {
-  if (from_web_page(head)) return HttpError::with_detail(403, "Requests from web pages are not served");
+  if (const std::string_view reason = page_refusal(head, hooks); !reason.empty()) return HttpError::with_detail(403, reason);
   if (hooks.host_allowed && !hooks.host_allowed(head.host)) return HttpError::with_detail(421, "Unknown Host");
   if (hooks.authorize) {
     const Decision decision = hooks.authorize(head);

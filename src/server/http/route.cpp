@@ -32,6 +32,9 @@ constexpr Row kTable[] = {
     {Route::kGetFile, Method::kGet, {"sessions", "*", "files"}, BodyKind::kNone, "get_file"},
     {Route::kListFiles, Method::kGet, {"sessions", "*", "files", "list"}, BodyKind::kNone, "list_files"},
     {Route::kOpenApi, Method::kGet, {"openapi.json"}, BodyKind::kNone, "openapi"},
+    {Route::kDocsPage, Method::kGet, {"docs"}, BodyKind::kNone, "docs_page"},
+    {Route::kDocsScript, Method::kGet, {"pages", "docs.js"}, BodyKind::kNone, "docs_script"},
+    {Route::kPageStyle, Method::kGet, {"pages", "style.css"}, BodyKind::kNone, "page_style"},
 };
 
 const Row& row(Route route) noexcept {

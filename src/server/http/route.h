@@ -21,6 +21,9 @@ enum class Route {
   kListFiles,      // GET    /sessions/{id}/files/list
   kHealth,         // GET    /health
   kOpenApi,        // GET    /openapi.json
+  kDocsPage,       // GET    /docs
+  kDocsScript,     // GET    /pages/docs.js
+  kPageStyle,      // GET    /pages/style.css
 };
 
 enum class BodyKind {

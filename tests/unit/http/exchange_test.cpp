@@ -122,6 +122,21 @@ TEST_CASE("policy is decided in its order, before the body") {
   CHECK(answer("Host: a\r\nAuthorization: Bearer t\r\nContent-Type: text/plain\r\n") == 422);
 }
 
+TEST_CASE("pages of the server's own origin may send requests, under a name that is surely its own") {
+  Hooks hooks;
+  hooks.host_is_own = [](std::string_view host) { return host == "a"; };
+  TestServer server({}, hooks);
+  const auto answer = [&](const std::string& fields) { return status(ask(server, "GET /health HTTP/1.1\r\n" + fields + "\r\n")); };
+  CHECK(answer("Host: a\r\nOrigin: http://a\r\nSec-Fetch-Site: same-origin\r\n") == 200);
+  CHECK(answer("Host: a:80\r\nOrigin: https://A:80\r\n") == 200);
+  for (const char* origin : {"http://b", "http://a:81", "http://a.b", "ftp://a", "a", "null", "", "http://a/", "http://a, http://a"}) {
+    CHECK(answer("Host: a\r\nOrigin: " + std::string(origin) + "\r\n") == 403);
+  }
+  CHECK(answer("Host: a\r\nOrigin: http://a\r\nSec-Fetch-Site: cross-site\r\n") == 403);
+  CHECK(answer("Host: rebound\r\nOrigin: http://rebound\r\n") == 403);
+  CHECK(answer("Host: rebound\r\n") == 200);
+}
+
 TEST_CASE("a body over the limit is refused when declared and when it comes") {
   Limits limits;
   limits.max_json_body = 1000;

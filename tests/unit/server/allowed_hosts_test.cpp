@@ -20,3 +20,15 @@ TEST_CASE("elsewhere any name, unless the operator lists some") {
   CHECK(AllowedHosts(settings).contains("other"));
   CHECK_FALSE(AllowedHosts(settings).contains("evil.example"));
 }
+
+TEST_CASE("what a stranger's name server can say is not the server's own name") {
+  rookery::util::Settings settings;
+  settings.listen_host = "0.0.0.0";
+  const AllowedHosts any(settings);
+  for (const char* host : {"localhost", "127.0.0.1", "10.0.0.7", "[fd00::7]"}) CHECK(any.is_own(host));
+  for (const char* host : {"evil.example", "10.0.0.7.nip.io", "rookery.internal", ""}) CHECK_FALSE(any.is_own(host));
+  settings.allowed_hosts = "rookery.internal";
+  const AllowedHosts listed(settings);
+  CHECK(listed.is_own("rookery.internal"));
+  for (const char* host : {"evil.example", "10.0.0.7"}) CHECK_FALSE(listed.is_own(host));
+}

@@ -9,7 +9,7 @@ inline constexpr const char* kHelp =
     "  rookery serve [SETTING…]           serve the code-execution contract over HTTP\n"
     "  rookery check [SETTING…]           what this machine offers, and what is missing and how to get it\n"
     "  rookery config [--json] [SETTING…] the settings in force, and where each came from\n"
-    "  rookery policy                     the seccomp policy of a session, as OCI JSON\n"
+    "  rookery policy [ROLE]              the seccomp policy of a role, as OCI JSON or pseudo code\n"
     "  rookery version\n"
     "\n"
     "`rookery COMMAND --help` says more; `rookery serve --help` lists the settings.\n"
@@ -43,14 +43,18 @@ inline constexpr const char* kConfigHelp =
     "  --json   as one JSON object {variable: {\"value\", \"default\", \"source\"}}\n"
     "Exit status: 0, or 2 for a wrong setting.\n";
 
-inline constexpr const char* kPolicyHelp =
-    "rookery policy\n"
-    "\n"
-    "Prints the seccomp policy of a session, in the JSON format of the OCI runtime specification.\n";
-
 inline constexpr const char* kVersionHelp =
     "rookery version\n"
     "\n"
     "Prints the version.\n";
+
+inline constexpr const char* kPolicyHelp =
+    "rookery policy [ROLE] [--pseudo-code]\n"
+    "\n"
+    "Prints the seccomp policy of a role in the OCI runtime-spec format, or with --pseudo-code what libseccomp makes of it\n"
+    "for this machine. ROLE: session (without one), server, supervisor, warden, zygote. A call has to pass all programs\n"
+    "that were loaded: the warden's holds for everything below it, the zygote's for what it forks.\n"
+    "\n"
+    "Exit status: 0, or 2 for wrong usage.\n";
 
 }  // namespace rookery::cli

@@ -10,9 +10,9 @@
 #include "cli/check.h"
 #include "cli/configuration.h"
 #include "cli/help.h"
+#include "cli/policy.h"
 #include "cli/settings_text.h"
 #include "server/main.h"
-#include "util/embedded.h"
 #include "util/settings.h"
 #include "warden/handover.h"
 #include "warden/launch.h"
@@ -38,10 +38,7 @@ int config(const cli::Configuration& configuration, const std::vector<std::strin
   return 0;
 }
 
-int policy(const cli::Configuration&, const std::vector<std::string>&) {
-  print(util::embedded_file("policy/seccomp/session.json"));
-  return 0;
-}
+int policy(const cli::Configuration&, const std::vector<std::string>& options) { return cli::policy(options); }
 
 int version(const cli::Configuration&, const std::vector<std::string>&) {
   std::puts("rookery " ROOKERY_VERSION);
@@ -58,7 +55,7 @@ struct Command {
 
 const Command kCommands[] = {
     {"serve", cli::kServeHelp, true, {}, &serve},      {"check", cli::kCheckHelp, true, {}, &check},
-    {"config", cli::kConfigHelp, true, {"--json"}, &config}, {"policy", cli::kPolicyHelp, false, {}, &policy},
+    {"config", cli::kConfigHelp, true, {"--json"}, &config}, {"policy", cli::kPolicyHelp, false, cli::policy_options(), &policy},
     {"version", cli::kVersionHelp, false, {}, &version},
 };
 

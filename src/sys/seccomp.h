@@ -3,6 +3,7 @@
 
 #include <linux/filter.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,12 @@ class SeccompFilter {
   // Throws std::runtime_error for a policy that is not well-formed. A call that this libseccomp does not know is
   // left to the default action and reported in unknown_names().
   static SeccompFilter compile(std::string_view oci_json);
+
+  // The same for another machine's architecture, a token of libseccomp (SCMP_ARCH_AARCH64 …), to look at here.
+  static SeccompFilter compile_for(std::string_view oci_json, std::uint32_t architecture);
+
+  // The programs of compile() as libseccomp's pseudo code, for people: seccomp_export_pfc(3). Throws as compile() does.
+  static std::string pseudo_code(std::string_view oci_json);
 
   // Loads the programs into the calling thread, which must have set no_new_privs. Async-signal-safe.
   // Returns 0 or errno.

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <type_traits>
@@ -72,29 +73,45 @@ std::vector<scmp_arg_cmp> conditions(const rapidjson::Value& entry) {
   return result;
 }
 
-Context make_context(std::uint32_t default_action) {
+Context make_context(std::uint32_t default_action, std::uint32_t architecture) {
   Context context(seccomp_init(default_action), &seccomp_release);
   if (!context) malformed("seccomp_init refused the default action");
+  if (architecture != seccomp_arch_native()) {
+    require(seccomp_arch_remove(context.get(), seccomp_arch_native()), "remove the own architecture");
+    require(seccomp_arch_add(context.get(), architecture), "add architecture " + std::to_string(architecture));
+  }
   require(seccomp_attr_set(context.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "bad-architecture action");
   require(seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2), "binary tree");
   return context;
 }
 
-std::vector<sock_filter> export_program(scmp_filter_ctx context) {
+// What libseccomp writes to a descriptor, through a file in memory.
+std::string exported(scmp_filter_ctx context, int (*write)(scmp_filter_ctx, int)) {
   UniqueFd file(check(::memfd_create("seccomp", MFD_CLOEXEC), "memfd_create"));
-  require(seccomp_export_bpf(context, file.get()), "export");
+  require(write(context, file.get()), "export");
   struct stat info{};
   check(::fstat(file.get(), &info), "fstat a seccomp program");
-  std::vector<sock_filter> program(static_cast<std::size_t>(info.st_size) / sizeof(sock_filter));
-  if (::pread(file.get(), program.data(), static_cast<std::size_t>(info.st_size), 0) != info.st_size) {
-    throw_errno("read a seccomp program");
-  }
+  std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
+  if (::pread(file.get(), bytes.data(), bytes.size(), 0) != info.st_size) throw_errno("read a seccomp program");
+  return bytes;
+}
+
+std::vector<sock_filter> export_program(scmp_filter_ctx context) {
+  const std::string bytes = exported(context, &seccomp_export_bpf);
+  std::vector<sock_filter> program(bytes.size() / sizeof(sock_filter));
+  std::memcpy(program.data(), bytes.data(), program.size() * sizeof(sock_filter));
   return program;
 }
 
-}  // namespace
+// A policy as libseccomp holds it: the list of calls, and the refusals that depend on arguments.
+struct Rules {
+  Context calls;
+  Context arguments;
+  bool has_arguments = false;
+  std::vector<std::string> unknown;
+};
 
-SeccompFilter SeccompFilter::compile(std::string_view oci_json) {
+Rules read_rules(std::string_view oci_json, std::uint32_t architecture) {
   rapidjson::Document policy;
   policy.Parse(oci_json.data(), oci_json.size());
   if (policy.HasParseError() || !policy.IsObject()) malformed("not a JSON object");
@@ -102,33 +119,49 @@ SeccompFilter SeccompFilter::compile(std::string_view oci_json) {
   const auto entries = policy.FindMember("syscalls");
   if (entries == policy.MemberEnd() || !entries->value.IsArray()) malformed("no syscalls list");
 
-  SeccompFilter filter;
-  Context calls = make_context(default_action);
-  Context arguments = make_context(SCMP_ACT_ALLOW);
-  bool has_arguments = false;
+  Rules rules{make_context(default_action, architecture), make_context(SCMP_ACT_ALLOW, architecture), false, {}};
   for (const auto& entry : entries->value.GetArray()) {
     if (!entry.IsObject() || !entry.HasMember("names") || !entry["names"].IsArray()) malformed("an entry without names");
     const std::uint32_t entry_action = action(entry, "action", "errnoRet");
     const std::vector<scmp_arg_cmp> when = conditions(entry);
     const bool refuses_arguments = !when.empty() && entry_action != SCMP_ACT_ALLOW;
-    has_arguments |= refuses_arguments;
+    rules.has_arguments |= refuses_arguments;
     for (const auto& name : entry["names"].GetArray()) {
       if (!name.IsString()) malformed("a name that is no string");
-      const int number = seccomp_syscall_resolve_name(name.GetString());
-      if (number == __NR_SCMP_ERROR) {
-        filter.unknown_.emplace_back(name.GetString());
+      const int there = seccomp_syscall_resolve_name_arch(architecture, name.GetString());
+      if (there == __NR_SCMP_ERROR) {
+        rules.unknown.emplace_back(name.GetString());
         continue;
       }
-      if (number < 0) continue;  // a call of other architectures only
+      if (there < 0) continue;  // a call of other architectures only
       if (!refuses_arguments && entry_action == default_action) continue;
-      require(seccomp_rule_add_array(refuses_arguments ? arguments.get() : calls.get(), entry_action, number,
-                                     static_cast<unsigned>(when.size()), when.data()),
+      // libseccomp wants the number of the machine that compiles, and translates it.
+      require(seccomp_rule_add_array(refuses_arguments ? rules.arguments.get() : rules.calls.get(), entry_action,
+                                     seccomp_syscall_resolve_name(name.GetString()), static_cast<unsigned>(when.size()), when.data()),
               name.GetString());
     }
   }
-  filter.programs_.push_back(export_program(calls.get()));
-  if (has_arguments) filter.programs_.push_back(export_program(arguments.get()));
+  return rules;
+}
+
+}  // namespace
+
+SeccompFilter SeccompFilter::compile(std::string_view oci_json) { return compile_for(oci_json, seccomp_arch_native()); }
+
+SeccompFilter SeccompFilter::compile_for(std::string_view oci_json, std::uint32_t architecture) {
+  Rules rules = read_rules(oci_json, architecture);
+  SeccompFilter filter;
+  filter.unknown_ = std::move(rules.unknown);
+  filter.programs_.push_back(export_program(rules.calls.get()));
+  if (rules.has_arguments) filter.programs_.push_back(export_program(rules.arguments.get()));
   return filter;
+}
+
+std::string SeccompFilter::pseudo_code(std::string_view oci_json) {
+  const Rules rules = read_rules(oci_json, seccomp_arch_native());
+  std::string text = exported(rules.calls.get(), &seccomp_export_pfc);
+  if (rules.has_arguments) text += exported(rules.arguments.get(), &seccomp_export_pfc);
+  return text;
 }
 
 }  // namespace rookery::sys

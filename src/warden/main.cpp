@@ -4,7 +4,7 @@
 //
 //   rookery serve (supervisor)   uid of Z's root, fsuid 0, no capability: waits, then removes the cgroup directories
 //    └─ rookery: warden          uid 0 in Z, all capabilities there, none on the host; pid 1 of a PID namespace;
-//        │                       one thread, one epoll loop
+//        │                       one thread, one epoll loop; a filter that holds for all below
 //        ├─ rookery: server      uid 100 in Z, an empty root; HTTP
 //        ├─ rookery: zygote      uid 0 in Z, six capabilities there, the image as root: forks interpreters into jails
 //        └─ rookery: init …      one per session, pid 1 of its jail, an unused uid
@@ -22,9 +22,11 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -64,6 +66,18 @@ sys::Cgroup inherited_cgroup() {
   for (int i = 0; i < count; ++i) directories.emplace_back(kFirstCgroup + i);
   ::unsetenv(kCgroupVariable);
   return sys::Cgroup::from_descriptors(text == "v2", std::move(directories));
+}
+
+// Holds for everything below as well. The warden's own calls are few, but a filter can only be inherited, not lifted: this one
+// is as loose as the loosest of its children needs, and no looser.
+void refuse_what_nobody_needs() {
+  sys::set_no_new_privileges();
+  const sys::SeccompFilter filter = sys::SeccompFilter::compile(util::embedded_file("policy/seccomp/warden.json"));
+  if (const int error = filter.load(); error != 0) {
+    errno = error;
+    sys::throw_errno("load the warden's seccomp filter");
+  }
+  if (::syscall(SYS_keyctl, -1) == 0 || errno != EPERM) throw std::logic_error("the warden's seccomp filter is not in force");
 }
 
 void own_descriptors() {
@@ -260,6 +274,7 @@ void prove_one_jail(Poller& poller, Pool& pool, JailContext& context, Server& se
 int warden_main(const util::Settings& settings) {
   sys::check(::prctl(PR_SET_NAME, "warden"), "name the process");
   sys::check(::prctl(PR_SET_DUMPABLE, 0), "make the process not dumpable");
+  refuse_what_nobody_needs();
   own_descriptors();
   const sys::Cgroup cgroup = inherited_cgroup();
   const sys::UniqueFd signals = watch_signals();

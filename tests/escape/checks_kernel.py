@@ -45,7 +45,9 @@ def join_namespaces():
     def by_file(kind):
         return call(308, os.open("/proc/self/ns/" + kind, os.O_RDONLY), 0)
 
-    attempts = [("setns " + kind, lambda kind=kind: by_file(kind)) for kind in ("mnt", "net", "pid", "user", "uts", "ipc", "cgroup")]
+    attempts = [("setns " + kind, lambda kind=kind: by_file(kind)) for kind in sorted(os.listdir("/proc/self/ns"))]
+    attempts += [("setns any kind " + kind, lambda kind=kind: call(308, os.open("/proc/self/ns/" + kind, os.O_RDONLY), NEW["NEW" + kind.upper().replace("MNT", "NS")]))
+                 for kind in ("mnt", "net", "pid", "user", "uts", "ipc", "cgroup")]
     attempts += [("setns by pidfd", lambda: call(308, call(434, os.getpid(), 0), 0x7C020000))]
     return open_doors(attempts)
 
@@ -116,23 +118,43 @@ def tracing():
 @check("file handles and personality are refused")
 def handles():
     handle = ctypes.create_string_buffer(struct.pack("Ii", 8, 1) + bytes(8))
-    return open_doors([("open_by_handle_at", lambda: call(304, -100, handle, 0))] +
+    named = ctypes.create_string_buffer(struct.pack("Ii", 128, 0) + bytes(128))
+    return open_doors([("open_by_handle_at", lambda: call(304, -100, handle, 0)),
+                       ("name_to_handle_at", lambda: call(303, -100, b"/workspace", named, ctypes.byref(ctypes.c_int()), 0))] +
                       [("personality %x" % value, lambda value=value: call(135, value)) for value in (0x40000, 0x400000, 0x100000, 1 << 32 | 0x40000)])
+
+
+def machine_code(code):
+    page = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    page.write(code)
+    return ctypes.CFUNCTYPE(ctypes.c_long)(ctypes.addressof(ctypes.c_char.from_buffer(page)))()
 
 
 @check("system calls of another ABI end the program")
 def foreign_abi():
-    def run(code):
-        page = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
-        page.write(code)
-        return ctypes.CFUNCTYPE(ctypes.c_long)(ctypes.addressof(ctypes.c_char.from_buffer(page)))()
-
     found = []
     for name, code in (("int 0x80", b"\x53\xb8\x14\x00\x00\x00\xcd\x80\x5b\xc3"), ("x32", b"\xb8\x27\x00\x00\x40\x0f\x05\xc3")):
-        kind, value = in_child(lambda code=code: run(code))
+        kind, value = in_child(lambda code=code: machine_code(code))
         if kind != "signal" and not (kind == "value" and value < 0):
             found.append("%s: %s %s" % (name, kind, value))
     return found
+
+
+@check("instructions that talk to hardware end the program")
+def port_input():
+    # in al, dx from the CMOS index port; rdmsr; hlt
+    found = []
+    for name, code in (("in", b"\x66\xba\x70\x00\xec\xc3"), ("rdmsr", b"\x31\xc9\x0f\x32\xc3"), ("hlt", b"\xf4\xc3")):
+        kind, value = in_child(lambda code=code: machine_code(code))
+        if kind != "signal":
+            found.append("%s: %s %s" % (name, kind, value))
+    return found
+
+
+@check("system calls that are newer than the policy do not exist")
+def newer_calls():
+    known = {452}  # fchmodat2
+    return open_doors([("call %d" % number, lambda number=number: call(number, -1, -1, -1, -1, -1, -1)) for number in range(451, 600) if number not in known])
 
 
 @check("input cannot be pushed into a terminal, whatever the high bits of the request")
@@ -146,7 +168,7 @@ def terminals():
         return call(16, slave, request, ctypes.byref(ctypes.c_char(b"x")))
 
     return open_doors([("TIOCSTI", lambda: push(0x5412)), ("TIOCSTI with high bits", lambda: push(1 << 32 | 0x5412)),
-                       ("TIOCLINUX", lambda: push(0x541C))], (errno.EIO, errno.ENOTTY))
+                       ("TIOCLINUX", lambda: push(0x541C)), ("TIOCCONS", lambda: push(0x541D)), ("TIOCSETD", lambda: push(0x5423))], (errno.EIO, errno.ENOTTY))
 
 
 @check("ids, limits and priorities cannot be raised")

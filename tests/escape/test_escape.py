@@ -17,6 +17,7 @@ from harness import ServerTestCase  # noqa: E402
 
 HERE = pathlib.Path(__file__).parent
 SECRET = "rookery-test-secret-7c1d"
+MARK = "sleep 4711.25"
 
 
 class Escape(ServerTestCase):
@@ -33,24 +34,37 @@ class Escape(ServerTestCase):
         abstract.bind("\0rookery-escape-%d" % os.getpid())
         abstract.listen()
         self.addCleanup(abstract.close)
-        key = 0x5AFE0000 | os.getpid() & 0xFFFF
-        libc = ctypes.CDLL(None)
-        segment = libc.shmget(key, 4096, 0o1666)
-        self.addCleanup(libc.shmctl, segment, 0, None)
+        self.make_ipc_of_the_host()
         return {
             "namespaces": {kind: [process_tree.namespace(pid, kind) for pid in owners] for kind in kinds},
             "host_pids": self.server.tree(), "host_ports": [self.server.port, self.listener.getsockname()[1]],
-            "abstract_names": ["rookery-escape-%d" % os.getpid(), "other-session"], "shm_keys": [key, 4711],
+            "abstract_names": ["rookery-escape-%d" % os.getpid(), "other-session"], "ipc_keys": [self.ipc_key, 4711], "queues": [self.queue, "other-queue"],
             "hidden_paths": [str(self.server.root), str(self.server.scratch), "/root", "/etc/shadow", "/var/lib/dpkg", "/run", "/home",
                              "/var/run/docker.sock", "/workspace/secret-of-another", "/tmp/secret-of-another", __file__],
             "hidden_names": [other.id, "secret-of-another", str(self.server.scratch)] + [name for name in (os.uname().nodename,) if len(name) > 5],
-            "secrets": [SECRET], "nested": self.sandbox.health()["jail"] == "nested",
+            # Not the secret itself: the check looks for it in memory, where this text is, too.
+            "secret_pattern": "[%s]%s" % (SECRET[0], SECRET[1:]), "mark": MARK, "nested": self.sandbox.health()["jail"] == "nested",
         }
+
+    def make_ipc_of_the_host(self):
+        libc = ctypes.CDLL(None)
+        self.ipc_key = 0x5AFE0000 | os.getpid() & 0xFFFF
+        self.addCleanup(libc.shmctl, libc.shmget(self.ipc_key, 4096, 0o1666), 0, None)
+        self.addCleanup(libc.msgctl, libc.msgget(self.ipc_key, 0o1666), 0, None)
+        self.addCleanup(libc.semctl, libc.semget(self.ipc_key, 1, 0o1666), 0, 0)
+        self.queue = "rookery-escape-%d" % os.getpid()
+        made = libc.mq_open(b"/" + self.queue.encode(), os.O_CREAT | os.O_RDWR, 0o666, None)
+        self.assertGreaterEqual(made, 0)
+        os.close(made)
+        self.addCleanup(libc.mq_unlink, b"/" + self.queue.encode())
 
     def run_checks(self, module):
         other = self.new_session()
-        other.bash("touch secret-of-another /tmp/secret-of-another /dev/shm/secret-of-another")
-        other.code("import socket, ctypes; s = socket.socket(socket.AF_UNIX); s.bind('\\0other-session'); s.listen(); ctypes.CDLL(None).shmget(4711, 4096, 0o1666)")
+        other.bash("touch secret-of-another /tmp/secret-of-another /dev/shm/secret-of-another; %s </dev/null >/dev/null 2>&1 &" % MARK)
+        made = other.code("import socket, ctypes, os; s = socket.socket(socket.AF_UNIX); s.bind('\\0other-session'); s.listen(); libc = ctypes.CDLL(None)\n"
+                          "libc.shmget(4711, 4096, 0o1666), libc.msgget(4711, 0o1666), libc.semget(4711, 1, 0o1666)\n"
+                          "libc.mq_open(b'/other-queue', os.O_CREAT | os.O_RDWR, 0o666, None)  # Landlock, where there is one, refuses it")
+        self.assertEqual(made.return_code, 0, made)
         common = (HERE / "inside.py").read_text()
         source = common + "\nPARAMETERS = " + repr(self.parameters(other)) + "\n" + \
             (HERE / module).read_text().replace("from inside import *", "") + "\nrun_checks()\n"
@@ -62,6 +76,7 @@ class Escape(ServerTestCase):
             with self.subTest(promise=verdict["promise"]):
                 self.assertNotIn("error", verdict)
                 self.assertEqual(verdict["open"], [])
+        self.assertEqual(other.bash("pgrep -f '%s' | wc -l" % MARK.replace("s", "[s]", 1)).stdout.strip(), "1", "another session's process")
 
     @unittest.skipUnless(platform.machine() == "x86_64", "system call numbers of x86-64")
     def test_doors_of_the_kernel(self):
@@ -71,9 +86,14 @@ class Escape(ServerTestCase):
     def test_view_from_inside(self):
         self.run_checks("checks_view.py")
 
+    @unittest.skipUnless(platform.machine() == "x86_64", "system call numbers of x86-64")
+    def test_other_sessions_and_the_server(self):
+        self.run_checks("checks_others.py")
+
     def test_the_same_holds_for_programs_that_bash_starts(self):
         fields = self.shell("cat /proc/self/status")
-        for line in ("NoNewPrivs:\t1", "Seccomp:\t2", "CapEff:\t0000000000000000", "CapBnd:\t0000000000000000"):
+        for line in ("NoNewPrivs:\t1", "Seccomp:\t2", "CapEff:\t0000000000000000", "CapBnd:\t0000000000000000", "CapPrm:\t0000000000000000",
+                     "CapInh:\t0000000000000000", "CapAmb:\t0000000000000000"):
             self.assertIn(line, fields)
         self.assertNotEqual(self.session.bash("unshare -r true || unshare -n true || mount -t tmpfs x /tmp || chroot / true").return_code, 0)
 

@@ -4,18 +4,19 @@
 import argparse
 import os
 import pathlib
+import subprocess
 import sys
 import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from suites import conformance_suite, environment, native, python_tests, vm_suite  # noqa: E402
-from suites.tally import Tally, skip  # noqa: E402
+from suites import conformance_suite, environment, native, packages, python_tests, vm_suite  # noqa: E402
+from suites.tally import Tally, fail, skip  # noqa: E402
 
 SOURCE = pathlib.Path(__file__).resolve().parents[3]
 # Under ThreadSanitizer only the units: it cannot run in a process that has given up what a jail gives up.
-SUITES = ("lint", "unit", "integration", "http", "api", "escape", "abuse", "conformance", "fuzz", "soak", "vm")
+SUITES = ("lint", "unit", "policy", "integration", "legit", "http", "api", "escape", "abuse", "conformance", "fuzz", "soak", "vm")
 SLOWNESS = {"none": "1", "address": "4", "thread": "8"}
 # No alternate signal stacks: the filters that the tests load refuse them to threads that end.
 ASAN_OPTIONS = "use_sigaltstack=0:quarantine_size_mb=4"
@@ -48,6 +49,11 @@ def run_suite(name, options, variables):
         return vm_suite.vm(SOURCE, options.build, options.long, variables)
     if name == "fuzz":
         return native.fuzz(SOURCE, 60 if options.long else 4)
+    if name == "legit":
+        try:
+            variables["ROOKERY_TEST_PYTHON"] = str(packages.interpreter(SOURCE / "tests" / "legit" / "requirements.txt"))
+        except subprocess.CalledProcessError as error:
+            return fail("the packages of tests/legit cannot be installed\n%s" % error.stdout[-4000:])
     jobs = 1 if name in ("abuse", "http", "api") or options.sanitize != "none" else 2
     return python_tests.run_directory(SOURCE / "tests" / name, variables, jobs)
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <fstream>
 #include <stdexcept>
 
 #include "server/allowed_hosts.h"
@@ -50,9 +51,31 @@ void enter_empty_root(const std::string& sessions_root) {
   sys::enter_root(root);
 }
 
+// Bytes of private writable memory that this process has mapped: proc(5), statm, "data".
+rlim_t mapped_data() {
+  std::ifstream file("/proc/self/statm");
+  rlim_t size = 0, resident = 0, shared = 0, text = 0, library = 0, data = 0;
+  if (!(file >> size >> resident >> shared >> text >> library >> data)) throw std::runtime_error("cannot read /proc/self/statm");
+  return data * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
+}
+
+// The last line, when every bound on requests has failed: more memory of its own than all threads with their largest JSON bodies
+// can need ends the server, not the machine. What is uploaded is the workspaces' memory and does not count here.
+void limit_resources(const util::Settings& settings) {
+  constexpr rlim_t kStack = rlim_t{8} << 20;
+  constexpr rlim_t kRest = rlim_t{1} << 30;
+  const http::Limits http;
+  const rlim_t most = mapped_data() + (settings.max_threads + http.reserved_threads) * (kStack + http.max_json_body) + kRest;
+  const rlimit data{most, most};
+  const rlimit none{0, 0};
+  sys::check(::setrlimit(RLIMIT_DATA, &data), "limit the server's memory");
+  sys::check(::setrlimit(RLIMIT_CORE, &none), "forbid core files of the server");
+}
+
 // The order is the security property: what a step needs goes in a later one.
 void give_up_privileges(const util::Settings& settings) {
   enter_empty_root(settings.sessions_root);
+  limit_resources(settings);
   sys::take_ids(kUid, kUid);
   sys::keep_only_capabilities(kCapabilities);
   sys::set_no_new_privileges();

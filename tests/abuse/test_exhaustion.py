@@ -92,3 +92,15 @@ class Disk(AbuseTestCase):
         self.abuse("import os\ntry:\n    while True: os.open('/dev/null', os.O_RDONLY)\nexcept OSError as e: print(e.errno)", 10,
                    check=lambda _, result: self.assertEqual(result.stdout, "24"))
         self.abuse("import os, time\nfor _ in range(30):\n    if os.fork() == 0:\n        try:\n            while True: os.open('/dev/null', os.O_RDONLY)\n        except OSError: time.sleep(30)\ntime.sleep(1)", 10)
+
+
+class VeryManyFiles(AbuseTestCase):
+    settings = {**AbuseTestCase.settings, "SANDBOX_WORKSPACE_INODES": "262144", "SANDBOX_RUNNER_MEMORY_MB": "1024", "SANDBOX_WORKSPACE_MB": "512"}
+
+    def test_200_000_files(self):
+        def check(session, result):
+            self.assertEqual((result.return_code, result.stdout), (0, "200000"), result)
+            self.assertEqual(session.list().status, 200)
+            session.edit("view", ".")
+
+        self.abuse("import os\nfor d in range(100):\n    os.mkdir('d%d' % d)\n    for i in range(2000): os.close(os.open('d%d/f%d' % (d, i), os.O_CREAT))\nprint(sum(len(n) for _, _, n in os.walk('.')))", 60, check=check)

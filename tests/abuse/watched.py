@@ -15,14 +15,33 @@ from harness import SLOWNESS, ServerTestCase, wait_for  # noqa: E402
 GRACE = 6 * SLOWNESS
 
 
+# The neighbour's calls before each abuse, for comparison: what is normal on this machine at this time.
+QUIET_CALLS = 40
+# Scheduling alone makes single calls this slow now and then; a normal 99th percentile below it is not taken as one.
+NOISE_SECONDS = 0.010 * SLOWNESS
+# How often an abuse is tried before its slow neighbour counts.
+ATTEMPTS = 3
+
+
+def percentile(waits, hundredths):
+    return sorted(waits)[min(len(waits) - 1, len(waits) * hundredths // 100)]
+
+
+def slower(watched, normal):
+    return watched > 3 * max(normal, NOISE_SECONDS)
+
+
 class Neighbour:
-    """An innocent session that answers a small call all the time; keeps the waits of it."""
+    """An innocent session that answers a small call all the time; keeps the waits of it, before and during an abuse."""
 
     def __init__(self, sandbox):
-        self.sandbox, self.waits, self.failures = sandbox, [], []
+        self.sandbox, self.quiet, self.waits, self.failures = sandbox, [], [], []
         self.done = threading.Event()
         self.session = sandbox.create()
         self.session.code("import time")
+        for _ in range(QUIET_CALLS):
+            self.call(self.quiet)
+            time.sleep(0.01)
 
     def __enter__(self):
         self.thread = threading.Thread(target=self.work)
@@ -30,11 +49,15 @@ class Neighbour:
         return self
 
     def work(self):
-        while not self.done.wait(0.05):
-            result = self.session.code("print(1)", 20)
-            self.waits.append(result.wall)
-            if (result.stdout, result.return_code) != ("1", 0):
-                self.failures.append(result)
+        self.call(self.waits)
+        while not self.done.wait(0.02):
+            self.call(self.waits)
+
+    def call(self, waits):
+        result = self.session.code("print(1)", 20)
+        waits.append(result.wall)
+        if (result.stdout, result.return_code) != ("1", 0):
+            self.failures.append(result)
 
     def __exit__(self, *_):
         self.done.set()
@@ -47,8 +70,41 @@ class AbuseTestCase(ServerTestCase):
                 "SANDBOX_WORKSPACE_INODES": "20000"}
     SLOWEST_NEIGHBOUR = 1.0 * SLOWNESS
 
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.quiet, cls.waits = [], []  # of all neighbours of this class
+
+    @classmethod
+    def tearDownClass(cls):
+        super().tearDownClass()
+        cls.compare_neighbours()
+
+    @classmethod
+    def compare_neighbours(cls):
+        """Over all abuses of the class, which gives enough calls for a 99th percentile: neighbours notice nothing."""
+        if len(cls.waits) < 200:
+            return
+        normal, watched = percentile(cls.quiet, 99), percentile(cls.waits, 99)
+        print("neighbours of %s: p99 %.1f ms of %d calls, normally %.1f ms of %d" % (cls.__name__, watched * 1e3, len(cls.waits), normal * 1e3, len(cls.quiet)))
+        assert not slower(watched, normal), "neighbours' p99 is %.1f ms, normally %.1f ms" % (watched * 1e3, normal * 1e3)
+
     def abuse(self, source, seconds=3, tool="code", check=None, recovers=True):
-        """Runs hostile code with everything around it watched. Gives the call's result."""
+        """Runs hostile code with everything around it watched; again when its neighbour was slow, because what the abuse
+        causes comes again and what else happens on the machine does not. Gives the call's result."""
+        best = None
+        for _ in range(ATTEMPTS):
+            result, neighbour = self.abuse_once(source, seconds, tool, check, recovers)
+            if best is None or percentile(neighbour.waits, 99) < percentile(best.waits, 99):
+                best = neighbour
+            self.quiet.extend(neighbour.quiet)
+            if not slower(percentile(best.waits, 99), percentile(self.quiet, 99)):
+                break
+        self.waits.extend(best.waits)
+        return result
+
+    def abuse_once(self, source, seconds, tool, check, recovers):
+        """(the call's result, the neighbour that was there meanwhile)"""
         server_pid = self.server.role("server")
         memory = process_tree.resident_kb(server_pid)
         session = self.sandbox.create()
@@ -67,11 +123,10 @@ class AbuseTestCase(ServerTestCase):
             self.assertLess(time.monotonic() - start, 5 * SLOWNESS)
         self.assertEqual([pid for pid, when in jail if process_tree.is_alive(pid, when)], [], "processes outlive DELETE")
         self.assertEqual(neighbour.failures, [])
-        slow = sorted(neighbour.waits)[int(len(neighbour.waits) * 0.9)] if neighbour.waits else 0
-        self.assertLess(slow, self.SLOWEST_NEIGHBOUR, "neighbour's calls")
+        self.assertLess(percentile(neighbour.waits, 90), self.SLOWEST_NEIGHBOUR, "neighbour's calls")
         self.assertEqual(self.server.role("server"), server_pid)
         self.assertLess(process_tree.resident_kb(server_pid) - memory, 32 * 1024 * SLOWNESS)
-        return result
+        return result, neighbour
 
     def recovered(self, session):
         """The next call works within reasonable time, whatever the one before did."""

@@ -101,6 +101,45 @@ class Clients(HostileTestCase):
         for connection in connections:
             connection.close()
 
+    def test_a_body_that_drips_or_stalls_ends(self):
+        """Without a byte for half a minute the body is given up, and its call is not run."""
+        connections = []
+        for head in (self.exec_head(b"Content-Length: 1000\r\n\r\n") + b"{", self.exec_head(b"Transfer-Encoding: chunked\r\n\r\n") + b"5\r\nab",
+                     b"POST %s/files HTTP/1.1\r\n%sContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000\r\n\r\n--b\r\n" % (self.target.target.encode(), self.host)):
+            connection = self.connect(60)
+            connection.sendall(head)
+            connections.append(connection)
+        start = time.monotonic()
+        for connection in connections:
+            data = b""
+            try:
+                while part := connection.recv(4096):
+                    data += part
+            except ConnectionResetError:
+                pass
+            self.assertTrue(not data or data.startswith((b"HTTP/1.1 408", b"HTTP/1.1 400")), data[:100])
+        self.assertLess(time.monotonic() - start, 45)
+        self.assertEqual(self.target.names(), [])
+
+    def test_uploads_and_downloads_that_break_off_leave_nothing(self):
+        session = self.new_session()
+        session.code("open('big', 'wb').write(bytes(8 << 20))")
+        before, free = self.descriptors(), session.bash("df --output=used /workspace | tail -1").stdout
+        head = b"POST %s/files HTTP/1.1\r\n%sContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 10485760\r\n\r\n" % (session.target.encode(), self.host)
+        part = b'--b\r\nContent-Disposition: form-data; name="file"; filename="cut"\r\n\r\n' + bytes(1 << 20)
+        for number in range(40):
+            connection = self.connect()
+            connection.sendall(head + part[:(number * 27_001) % len(part)])
+            (reset if number % 2 else lambda each: each.close())(connection)
+            connection = self.connect()
+            connection.sendall(b"GET %s/files?path=big HTTP/1.1\r\n%s\r\n" % (session.target.encode(), self.host))
+            if number % 3:
+                connection.recv(1000)
+            reset(connection)
+        wait_for(lambda: self.descriptors() <= before + 8, 10, "descriptors at their level")
+        self.assertEqual(session.names(), ["big"])
+        wait_for(lambda: session.bash("df --output=used /workspace | tail -1").stdout == free, 10, "the space of broken uploads")
+
     def test_a_thousand_connections_at_once(self):
         self.may_grow_mb = 96  # hundreds of threads have had an arena each
         connections = [self.connect() for _ in range(1000)]

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
+import os
+
 import process_tree
-from harness import ServerTestCase
+from harness import ServerTestCase, wait_for
 
 
 class Credentials(ServerTestCase):
@@ -44,6 +46,25 @@ class Credentials(ServerTestCase):
         for kind in ("CapPrm", "CapEff", "CapBnd"):
             self.assertEqual(int(fields[kind], 16) & ~allowed, 0, (kind, fields[kind]))
         self.assertEqual((fields["NoNewPrivs"], fields["Seccomp"]), ("1", "2"))
+
+    def test_the_server_sees_no_file_of_the_machine_and_no_other_process(self):
+        root = "/proc/%d/root" % self.server.role("server")
+        self.assertEqual(os.listdir(root), ["proc"])
+        self.assertEqual([name for name in os.listdir(root + "/proc") if name.isdigit()], ["1"])
+
+    def test_the_zygote_keeps_six_capabilities_at_most(self):
+        allowed = 1 << 6 | 1 << 7 | 1 << 8 | 1 << 18 | 1 << 19 | 1 << 21  # SETGID, SETUID, SETPCAP, SYS_CHROOT, SYS_PTRACE, SYS_ADMIN
+        fields = process_tree.status(wait_for(lambda: self.server.role("zygote"), 30, "a zygote"))
+        for kind in ("CapPrm", "CapEff", "CapBnd"):
+            self.assertEqual(int(fields[kind], 16) & ~allowed, 0, (kind, fields[kind]))
+
+    def test_the_servers_own_memory_is_bounded_and_it_leaves_no_core(self):
+        with open("/proc/%d/limits" % self.server.role("server")) as file:
+            limits = {line[:25].strip(): line[25:].split()[:2] for line in file}
+        self.assertEqual(limits["Max core file size"], ["0", "0"])
+        soft, hard = limits["Max data size"]
+        self.assertEqual(soft, hard)
+        self.assertLess(int(soft), 1 << 46)  # "unlimited" is no number; a sanitizer maps terabytes
 
     def test_every_process_is_filtered_and_cannot_gain_privileges(self):
         for pid in self.tree:

@@ -53,6 +53,16 @@ class Lint(unittest.TestCase):
     def test_a_denylist_is_rejected(self):
         self.assertEqual(len(self.problems(self.allow("read"), default="SCMP_ACT_ALLOW")), 1)
 
+    def test_a_promise_without_its_test_is_rejected(self):
+        with tempfile.TemporaryDirectory() as directory:
+            source = pathlib.Path(directory)
+            (source / "tests").mkdir()
+            (source / "tests" / "a.py").write_text("def test_one(self):\n    pass\n")
+            (source / "SECURITY.md").write_text("| promise | `tests/a.py: test_one`, `tests/a.py: test_two`, `tests/b.py: test_one` |")
+            lint = load_lint()
+            lint.SOURCE = source
+            self.assertEqual(len(list(lint.security_problems())), 2)
+
     def test_the_policies_of_the_tree_pass(self):
         files = sorted((SOURCE / "policy" / "seccomp").glob("*.json"))
         self.assertEqual([path.stem for path in files], sorted(ROLES))

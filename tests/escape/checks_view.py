@@ -149,6 +149,18 @@ def setuid_files():
     return found
 
 
+@check("no socket or pipe file of the machine is in sight, which a read-only mount would not close")
+def sockets_in_trees():
+    found = []
+    for top, directories, names in os.walk("/"):
+        directories[:] = [name for name in directories if os.path.join(top, name) not in ("/proc", "/workspace", "/tmp", "/dev/shm")]
+        for name in names:
+            mode = os.lstat(os.path.join(top, name)).st_mode
+            if stat.S_ISSOCK(mode) or stat.S_ISFIFO(mode):
+                found.append(os.path.join(top, name))
+    return found
+
+
 @check("devices are the harmless ones and none can be made")
 def devices():
     found = []

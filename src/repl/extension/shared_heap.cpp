@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <Python.h>
+
 #include "repl/extension/shared_heap.h"
 
 #include <dlfcn.h>
@@ -11,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -25,6 +28,9 @@ namespace rookery::repl {
 namespace {
 
 constexpr std::uintptr_t kArena = 1u << 20;
+// The sizes that CPython's allocator serves from its arenas (Objects/obmalloc.c).
+constexpr std::size_t kArenaStep = 16;
+constexpr std::size_t kArenaMost = 512;
 
 struct Range {
   std::uintptr_t begin, end;
@@ -82,8 +88,10 @@ std::vector<Range> mappings(std::string_view name) {
   return found;
 }
 
-std::vector<Range> ranges_to_move() {
+std::vector<Range> ranges_to_move(std::uintptr_t end_of_heap) {
   std::vector<Range> ranges = mappings("[heap]");
+  for (Range& range : ranges) range.end = std::min(range.end, end_of_heap);
+  std::erase_if(ranges, [](const Range& range) { return range.begin >= range.end; });
   ranges.insert(ranges.end(), arenas.ranges.begin(), arenas.ranges.begin() + static_cast<std::ptrdiff_t>(arenas.count));
   for (const Range& now : mappings("")) {
     for (const Range& early : arenas.early) {
@@ -101,6 +109,42 @@ std::vector<Range> ranges_to_move() {
     }
   }
   return merged;
+}
+
+// The two allocators would serve a session from what is free between shared objects, page after page, and each page would be
+// copied for it. So that is taken out of use, for ever, and sessions get fresh memory, which lies together. Where an
+// allocator does not behave as expected, kMostFilled ends it.
+constexpr std::size_t kMostFilled = 64u << 20;
+
+void fill_arenas() noexcept {
+  const std::size_t before = arenas.count;
+  const auto fresh = [&](const void* memory) {
+    const auto address = reinterpret_cast<std::uintptr_t>(memory);
+    return std::any_of(arenas.ranges.begin() + static_cast<std::ptrdiff_t>(before), arenas.ranges.begin() + static_cast<std::ptrdiff_t>(arenas.count),
+                       [&](const Range& range) { return range.begin <= address && address < range.end; });
+  };
+  std::size_t filled = 0;
+  for (std::size_t size = kArenaStep; size <= kArenaMost; size += kArenaStep) {
+    for (; filled < kMostFilled; filled += size) {
+      if (fresh(PyObject_Malloc(size))) break;
+    }
+  }
+  arenas.count = before;  // the fresh ones are not for sharing
+}
+
+// Up to the present end of the heap, which it returns.
+std::uintptr_t fill_heap() noexcept {
+  const auto end = reinterpret_cast<std::uintptr_t>(::sbrk(0));
+  std::size_t filled = 0;
+  for (std::size_t size = 64u << 10; size >= 16; size -= size > 1024 ? size / 2 : 16) {
+    for (; filled < kMostFilled; filled += size) {
+      void* const memory = std::malloc(size);
+      if (reinterpret_cast<std::uintptr_t>(memory) < end) continue;
+      std::free(memory);
+      break;
+    }
+  }
+  return end;
 }
 
 // Nothing may be written to the range between the copy and the mapping of it: no library calls, no allocation.
@@ -130,7 +174,8 @@ void remember_arenas() {
 }
 
 void share_heap() {
-  const std::vector<Range> ranges = ranges_to_move();
+  if (arenas.original.allocate != nullptr) fill_arenas();
+  const std::vector<Range> ranges = ranges_to_move(fill_heap());
   const sys::UniqueFd file(sys::check(::memfd_create("rookery-zygote", MFD_CLOEXEC | MFD_ALLOW_SEALING), "memfd_create"));
   off_t offset = 0;
   for (const Range& range : ranges) {

@@ -6,6 +6,8 @@ It runs no client's code and reads no client's bytes. What a fork shares is made
 """
 from rookery_repl.private import native
 
+from rookery_repl.exercise import exercise
+
 import gc
 import importlib
 import os
@@ -99,6 +101,7 @@ def serve(warden, config, serve_session):
     names = os.environ.pop("ROOKERY_PRELOAD", "") or PRELOAD
     native.remember_arenas()
     loaded = _preload(names.replace(",", " ").split())
+    exercise(loaded)
     warnings.filters[:] = filters
     _check_alone()
     gc.collect()

@@ -11,8 +11,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
+#include <chrono>
 #include <cstring>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 
 #include "jail/confine.h"
 #include "jail/init_protocol.h"
@@ -86,13 +90,17 @@ void mount_session(const Entry& entry) {
   sys::detach(staging);
 }
 
-void mount_everything(const Entry& entry) {
+void mount_root(const Entry& entry) {
   sys::make_private();
   // A copy in this namespace: what came along with the clone is locked and cannot become a root.
   sys::bind(entry.image->root, entry.image->root, true);
-  mount_proc(entry);
+}
+
+void mount_devpts(const Entry& entry) {
   sys::mount_fs("devpts", entry.image->root + "/dev/pts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620,max=64");
-  mount_session(entry);
+}
+
+void enter_root(const Entry& entry) {
   sys::enter_root(entry.image->root);
   sys::check(::chdir("/workspace"), "chdir /workspace");
 }
@@ -123,14 +131,55 @@ void close_standard_descriptors() {
   for (int fd = 0; fd < 3; ++fd) sys::check(::dup2(null.get(), fd), "dup2 /dev/null");
 }
 
-void report(int warden_channel, const char* what) noexcept {
+void tell_warden(int channel, wire::Type type, std::string_view text) noexcept {
   try {
-    wire::Writer message(wire::Type::kSetupFailed, 0);
-    message.raw(std::string_view(what).substr(0, 1024));
-    [[maybe_unused]] const bool sent = sys::send_packet(warden_channel, message.packet());
+    wire::Writer message(type, 0);
+    message.raw(text.substr(0, 2048));
+    [[maybe_unused]] const bool sent = sys::send_packet(channel, message.packet());
   } catch (const std::exception&) {
-    // The exit below tells the warden that it failed.
+    // A set-up that failed tells by its exit; times that are lost are missing in a table.
   }
+}
+
+// Runs the steps, and knows how long each took.
+class Steps {
+ public:
+  template <class Step>
+  void operator()(const char* name, const Step& step) {
+    step();
+    const auto now = Clock::now();
+    if (count_ < taken_.size()) taken_[count_++] = {name, now - last_};
+    last_ = now;
+  }
+  // A line each: the name, a tab, nanoseconds.
+  void tell() const {
+    std::string text;
+    for (std::size_t i = 0; i < count_; ++i) {
+      text += taken_[i].name + ("\t" + std::to_string(std::chrono::nanoseconds(taken_[i].time).count())) + "\n";
+    }
+    tell_warden(kWardenChannel, wire::Type::kSetupTimes, text);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Taken {
+    const char* name;
+    Clock::duration time;
+  };
+  std::array<Taken, 32> taken_{};
+  std::size_t count_ = 0;
+  Clock::time_point last_ = Clock::now();
+};
+
+[[noreturn]] void exec_init(const Entry& entry) {
+  std::vector<char*> environment;
+  for (const std::string& variable : entry.image->environment) environment.push_back(const_cast<char*>(variable.c_str()));
+  environment.push_back(nullptr);
+  const std::string open_files = std::to_string(entry.limits.open_files);
+  char* arguments[] = {const_cast<char*>("rookery: init"), const_cast<char*>(entry.image->python.c_str()),
+                       const_cast<char*>(open_files.c_str()), nullptr};
+  ::execve(kInitPath, arguments, environment.data());
+  sys::throw_errno("exec the init");
 }
 
 }  // namespace
@@ -138,31 +187,30 @@ void report(int warden_channel, const char* what) noexcept {
 void enter(const Entry& entry) noexcept {
   int warden_channel = entry.warden_channel;
   try {
-    reset_signals();
+    Steps step;
+    step("signals to default", reset_signals);
     // Here, not by the warden: a move can wait for the kernel's other processors, and the warden has others to serve.
-    enter_cgroup(entry.cgroup_procs);
-    arrange_descriptors(entry);
+    step("enter the cgroup", [&] { enter_cgroup(entry.cgroup_procs); });
+    step("arrange descriptors", [&] { arrange_descriptors(entry); });
     warden_channel = kWardenChannel;
-    wait_for_parent();
-    sys::take_ids(entry.uid, entry.uid);
-    enter_cgroup_namespace();
-    raise_loopback();
-    name_host();
-    mount_everything(entry);
-    close_standard_descriptors();
+    step("wait for the id map", wait_for_parent);
+    step("take the ids", [&] { sys::take_ids(entry.uid, entry.uid); });
+    step("cgroup namespace", enter_cgroup_namespace);
+    step("loopback up", raise_loopback);
+    step("host name", name_host);
+    step("root: private copy", [&] { mount_root(entry); });
+    step("proc, masked", [&] { mount_proc(entry); });
+    step("devpts", [&] { mount_devpts(entry); });
+    step("session's directories", [&] { mount_session(entry); });
+    step("pivot into the root", [&] { enter_root(entry); });
+    step("standard descriptors", close_standard_descriptors);
     // Cleared by every change of ids, so it is set after them: the warden takes the jail along when it dies.
-    sys::check(::prctl(PR_SET_PDEATHSIG, SIGKILL), "set the parent-death signal");
-    confine(entry.limits, *entry.filter);
-    std::vector<char*> environment;
-    for (const std::string& variable : entry.image->environment) environment.push_back(const_cast<char*>(variable.c_str()));
-    environment.push_back(nullptr);
-    const std::string open_files = std::to_string(entry.limits.open_files);
-    char* arguments[] = {const_cast<char*>("rookery: init"), const_cast<char*>(entry.image->python.c_str()),
-                         const_cast<char*>(open_files.c_str()), nullptr};
-    ::execve(kInitPath, arguments, environment.data());
-    sys::throw_errno("exec the init");
+    step("parent-death signal", [] { sys::check(::prctl(PR_SET_PDEATHSIG, SIGKILL), "set the parent-death signal"); });
+    step("limits, capabilities, Landlock, seccomp", [&] { confine(entry.limits, *entry.filter); });
+    if (entry.timed) step.tell();
+    exec_init(entry);
   } catch (const std::exception& error) {
-    report(warden_channel, error.what());
+    tell_warden(warden_channel, wire::Type::kSetupFailed, error.what());
   }
   ::_exit(70);
 }

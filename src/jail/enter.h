@@ -23,6 +23,7 @@ struct Entry {
   int server_channel = -1;   // becomes fd 4
   int standard_output = -1;  // becomes fd 5: what programs of the jail get as fd 1
   int standard_error = -1;   // becomes fd 6
+  bool timed = false;        // tell the warden how long each step took
   std::vector<int> cgroup_procs;  // writable, one a hierarchy; none where the clone has entered the cgroup
 };
 

@@ -46,11 +46,14 @@ JailProcess::JailProcess(const JailContext& context, std::uint32_t slot, std::st
       slot_(slot),
       uid_(kFirstSessionUid + slot),
       id_(std::move(id)),
+      times_(context.timed),
       storage_(context.sessions_root, id_, uid_, *context.settings) {
   const util::Settings& settings = *context.settings;
+  times_.lap("the session's files");
   cgroup_ = context.cgroup->create(cgroup_name_of(slot_));
   try {
     cgroup_.set_limits({std::uint64_t{settings.memory_mb} << 20, settings.pids, settings.cpu_millis});
+    times_.lap("cgroup and its limits");
     start();
   } catch (...) {
     remove_cgroup(*context.cgroup, slot_);
@@ -78,6 +81,7 @@ void JailProcess::start() {
   entry.nested = context_.nested;
   entry.uid = inner_uid();
   entry.session_tree = session_tree.get();
+  entry.timed = context_.timed;
   entry.warden_channel = init_warden_end.get();
   entry.server_channel = init_server_end.get();
   entry.standard_output = output.write.get();
@@ -93,13 +97,16 @@ void JailProcess::start() {
   state = State::kStarting;
   ++generation;
   interpreter_ready = interpreter_known = false;
+  times_.lap("channels and pipes");
   process_ = sys::clone_process(flags, cgroup_.clone_directory());
   if (process_.pid == 0) jail::enter(entry);
+  times_.lap("clone3, with the new namespaces");
 
   try {
     if (context_.nested) map_ids();
     const std::byte go{1};
     if (!sys::send_packet(warden_end.get(), std::span(&go, 1))) sys::throw_errno("let the jail go on");
+    times_.lap("id map");
   } catch (...) {
     kill();
     ended();
@@ -149,7 +156,11 @@ JailProcess::News JailProcess::read_warden_channel() {
     if (received.size <= 0) return News::kFailed;
     const auto message = wire::parse({buffer, static_cast<std::size_t>(received.size)});
     if (!message) continue;  // a jail that writes nonsense harms only itself
-    if (message->header.type == wire::Type::kJailReady) news = News::kInitReady;
+    if (message->header.type == wire::Type::kJailReady) {
+      news = News::kInitReady;
+      times_.lap("jail, until its init is ready");
+    }
+    if (message->header.type == wire::Type::kSetupTimes) times_.add_told(message->payload);
     if (message->header.type != wire::Type::kSetupFailed) continue;
     failure_ = std::string(message->payload.substr(0, 1024));
     return News::kFailed;

@@ -12,6 +12,7 @@
 #include "sys/clone.h"
 #include "util/settings.h"
 #include "warden/session_storage.h"
+#include "warden/setup_times.h"
 
 namespace rookery::warden {
 
@@ -22,6 +23,7 @@ struct JailContext {
   const sys::SeccompFilter* filter = nullptr;
   const sys::Cgroup* cgroup = nullptr;  // parent of the sessions' cgroups
   bool nested = true;
+  bool timed = false;  // say how long the steps of a jail's set-up took
   std::string sessions_root;  // as the warden sees it
 };
 
@@ -82,6 +84,10 @@ class JailProcess {
   [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
   [[nodiscard]] std::chrono::steady_clock::time_point started() const noexcept { return started_; }
 
+  // Of the jail that runs at the moment.
+  [[nodiscard]] const SetupTimes& times() const noexcept { return times_; }
+  void interpreter_came() { times_.lap("interpreter, until it is ready"); }
+
   State state = State::kStarting;
   std::uint32_t generation = 0;    // of the jail and its interpreter: tells late answers of the zygote apart
   bool interpreter_ready = false;  // it has said so
@@ -94,6 +100,7 @@ class JailProcess {
   std::uint32_t slot_;
   uid_t uid_;
   std::string id_;
+  SetupTimes times_;
   SessionStorage storage_;
   sys::Cgroup cgroup_;
   sys::Cloned process_;

@@ -291,6 +291,7 @@ int warden_main(const util::Settings& settings) {
   context.filter = &filter;
   context.cgroup = &cgroup;
   context.nested = settings.jail_userns != util::JailUserns::kFlat;
+  context.timed = std::getenv(SetupTimes::kVariable) != nullptr;
   context.sessions_root = "/sessions";
   Poller poller;
   Requests requests(std::move(server.channel));

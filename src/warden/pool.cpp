@@ -225,6 +225,11 @@ void Pool::on_event(std::uint64_t event_tag) {
 }
 
 void Pool::on_ready(Slot& slot) {
+  slot.jail->interpreter_came();
+  if (context_.timed) {
+    std::fputs(slot.jail->times().lines().c_str(), stdout);
+    std::fflush(stdout);
+  }
   --starting_;
   failures_in_a_row_ = 0;
   had_success_ = true;

@@ -62,6 +62,7 @@ enum class Type : std::uint16_t {
   kJailReady = 112,  // no payload: set-up done, init runs
   kReplStarted,      // payload: i32 pid inside the jail
   kSetupFailed,      // payload: text that says which step failed
+  kSetupTimes,       // payload: text, a line a step of the set-up: name, tab, nanoseconds
   // warden -> zygote; the nonce is the jail's
   kForkRepl = 128,  // payload: u32 uid inside, u32 1 when the jail has a user namespace; descriptors: ForkDescriptor
   // zygote -> warden

@@ -12,7 +12,7 @@ namespace rookery::server::http {
 
 namespace {
 
-constexpr std::array<std::pair<Method, std::string_view>, 7> kMethods = {{
+constexpr std::array<std::pair<Method, std::string_view>, 9> kMethods = {{
     {Method::kGet, "GET"},
     {Method::kHead, "HEAD"},
     {Method::kPost, "POST"},
@@ -20,6 +20,8 @@ constexpr std::array<std::pair<Method, std::string_view>, 7> kMethods = {{
     {Method::kDelete, "DELETE"},
     {Method::kOptions, "OPTIONS"},
     {Method::kPatch, "PATCH"},
+    {Method::kTrace, "TRACE"},
+    {Method::kQuery, "QUERY"},
 }};
 
 std::optional<HeadError> request_line(std::string_view line, RequestHead& head, Target& target) {
@@ -46,7 +48,7 @@ std::optional<HeadError> request_line(std::string_view line, RequestHead& head, 
       known = true;
     }
   }
-  // TRACE and CONNECT among them: neither an echo nor a tunnel is served.
+  // CONNECT among them: no tunnel is served.
   if (!known) return HeadError{501, "unknown method"};
   if (text == "*") return HeadError{501, "the asterisk form is not served"};
   const std::string_view problem = parse_target(text, target);

@@ -19,7 +19,7 @@ constexpr std::size_t kMaxRequestLine = 8 * 1024;  // bytes without CRLF; longer
 constexpr std::size_t kMaxHead = 32 * 1024;        // bytes with the empty line; longer: 431
 constexpr std::size_t kMaxFields = 100;            // more: 431
 
-enum class Method { kGet, kHead, kPost, kPut, kDelete, kOptions, kPatch };
+enum class Method { kGet, kHead, kPost, kPut, kDelete, kOptions, kPatch, kTrace, kQuery };
 
 [[nodiscard]] std::string_view name(Method method) noexcept;
 

@@ -9,7 +9,7 @@ import sys
 from .tally import Tally, fail, run
 
 ONE_MODULE = pathlib.Path(__file__).with_name("one_module.py")
-MODULE_SECONDS = 600
+MODULE_SECONDS = 1200
 
 
 def run_module(directory, module, environment, seconds=MODULE_SECONDS):

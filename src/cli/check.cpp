@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -18,8 +19,11 @@
 
 #include "jail/interpreter.h"
 #include "sys/cgroup.h"
+#include "sys/credentials.h"
 #include "sys/landlock.h"
 #include "sys/unique_fd.h"
+#include "sys/whole_proc.h"
+#include "warden/launch.h"
 
 namespace rookery::cli {
 
@@ -49,23 +53,29 @@ Finding root() {
   return {false, true, "start it as root (sudo rookery serve)"};
 }
 
+Finding capabilities() {
+  const std::string lacking = sys::lacking_capabilities(warden::kStartCapabilities);
+  if (lacking.empty()) return {true, true, "what the start takes is there; given up for good after it"};
+  return {false, true, "the start lacks " + lacking + " (in a container: --cap-add)"};
+}
+
 Finding user_namespaces() {
   const int error = in_child([] { return ::unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP) == 0 ? 0 : errno; });
   if (error == 0) return {true, true, "user, mount, pid, net, ipc, uts and cgroup namespaces can be made"};
   return {false, true,
           std::string("cannot make namespaces: ") + std::strerror(error) +
-              " (see /proc/sys/user/max_user_namespaces; in Docker run with --privileged or a seccomp profile that allows it; a "
+              " (see /proc/sys/user/max_user_namespaces; in Docker --security-opt seccomp=docker-seccomp.json or --privileged; a "
               "chroot'ed process cannot)"};
 }
 
 Finding mounts() {
   const int error = in_child([] {
-    if (::unshare(CLONE_NEWNS) != 0) return errno;
+    if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return errno;
     if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return errno;
     return ::mount("tmpfs", "/tmp", "tmpfs", 0, "size=64k") == 0 ? 0 : errno;
   });
   if (error == 0) return {true, true, "file systems can be mounted"};
-  return {false, true, std::string("cannot mount: ") + std::strerror(error) + " (needs CAP_SYS_ADMIN at the start)"};
+  return {false, true, std::string("cannot mount: ") + std::strerror(error) + " (AppArmor? in Docker --security-opt apparmor=unconfined or the profile in container/apparmor)"};
 }
 
 Finding cgroups() {
@@ -74,7 +84,7 @@ Finding cgroups() {
     std::string text = layout.unified() ? "v2 at " : "v1 at ";
     for (const std::string& directory : layout.own_directories()) {
       if (::access(directory.c_str(), W_OK) != 0) {
-        return {false, true, directory + " is not writable: mount it read-write (Docker: --privileged, or -v /sys/fs/cgroup:/sys/fs/cgroup:rw)"};
+        return {false, true, directory + " is not this user's: start in a cgroup that is (Docker with userns-remap: --userns=host)"};
       }
       text += directory + " ";
     }
@@ -115,14 +125,9 @@ Finding python(const util::Settings& settings) {
 }
 
 Finding proc() {
-  const int error = in_child([] {
-    if (::unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID) != 0) return errno;
-    const pid_t child = ::fork();
-    if (child == 0) ::_exit(::mount("proc", "/proc", "proc", 0, nullptr) == 0 ? 0 : errno);
-    int status = 0;
-    return ::waitpid(child, &status, 0) > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
-  });
+  const int error = sys::try_fresh_proc();
   if (error == 0) return {true, true, "a fresh proc can be mounted"};
+  if (sys::lacking_capabilities(std::array{CAP_SYS_ADMIN}).empty()) return {true, true, "parts of /proc are masked; the start mounts a whole one"};
   return {false, true, std::string("cannot mount a fresh proc: ") + std::strerror(error) +
                            " (parts of /proc are masked; Docker: --security-opt systempaths=unconfined)"};
 }
@@ -136,6 +141,7 @@ int check(const util::Settings& settings) {
     good &= finding.good || !finding.required;
   };
   row("root", root());
+  row("capabilities", capabilities());
   row("namespaces", user_namespaces());
   row("mounts", mounts());
   row("proc", proc());

@@ -20,17 +20,17 @@ def _load_package():
     before = dict(sys.modules)
     sys.path.insert(0, directory)
     try:
-        from rookery_repl import session, zygote
+        from rookery_repl import directories, session, zygote
     finally:
         sys.path.remove(directory)
         sys.path_importer_cache.pop(directory, None)
         for name in [name for name in sys.modules if name.partition(".")[0] == "rookery_repl"]:
             del sys.modules[name]
     before.pop(__name__, None)
-    return session, zygote, before
+    return directories, session, zygote, before
 
 
-_session, _zygote, _core_modules = _load_package()
+_directories, _session, _zygote, _core_modules = _load_package()
 
 
 def warm_up():
@@ -45,6 +45,7 @@ def serve(channel):
     workspace = settings.pop("ROOKERY_WORKSPACE", "/workspace")
     echo = settings.pop("ROOKERY_ECHO", "") == "1"
     sys.modules.pop(__name__, None)
+    _directories.make()
     _session.serve(channel, open_files, workspace, echo, _core_modules)
 
 

@@ -22,8 +22,9 @@ struct CgroupLimits {
 // Which hierarchies carry the controllers rookery needs.
 class CgroupLayout {
  public:
-  // Looks at /proc/self/mountinfo and /proc/self/cgroup. Throws std::runtime_error that says which controller is
-  // missing and how to get it.
+  // Looks at /proc/self/mountinfo and /proc/self/cgroup. Where the cgroups are mounted read-only, as in a container, it has
+  // them mounted again (cgroup_mount.h), which its directories then lead to as long as it lives. Throws std::runtime_error
+  // that says what is missing and how to get it.
   static CgroupLayout discover();
 
   [[nodiscard]] bool unified() const noexcept { return unified_; }
@@ -31,9 +32,9 @@ class CgroupLayout {
   [[nodiscard]] const std::vector<std::string>& own_directories() const noexcept { return directories_; }
 
  private:
-  friend class Cgroup;
   bool unified_ = false;
   std::vector<std::string> directories_;
+  std::vector<UniqueFd> mounted_;
 };
 
 class Cgroup {

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/statvfs.h>
+
 #include <algorithm>
 #include <sstream>
 #include <stdexcept>
+#include <system_error>
 #include <vector>
 
 #include "sys/cgroup.h"
+#include "sys/cgroup_mount.h"
 #include "sys/file.h"
+#include "util/container_advice.h"
 
 namespace rookery::sys {
 
@@ -35,25 +40,39 @@ std::vector<CgroupMount> cgroup_mounts() {
   return mounts;
 }
 
-bool has_word(const std::string& list, const std::string& word, char separator) {
-  std::istringstream words(list);
-  for (std::string entry; std::getline(words, entry, separator);) {
-    if (entry == word) return true;
-  }
-  return false;
+std::vector<std::string> words(const std::string& list, char separator) {
+  std::vector<std::string> found;
+  std::istringstream stream(list);
+  for (std::string entry; std::getline(stream, entry, separator);) found.push_back(entry);
+  return found;
 }
 
-// The process's path in the hierarchy with this controller list ("" for v2); proc(5), /proc/pid/cgroup.
-std::string own_path(const std::string& controller) {
+bool has_word(const std::string& list, const std::string& word, char separator) {
+  const std::vector<std::string> found = words(list, separator);
+  return std::find(found.begin(), found.end(), word) != found.end();
+}
+
+struct OwnCgroup {
+  std::string controllers;  // of the hierarchy, comma-separated; "" for v2
+  std::string path;
+};
+
+// The process's cgroup in the hierarchy with this controller ("" for v2); proc(5), /proc/pid/cgroup.
+OwnCgroup own_cgroup(const std::string& controller) {
   std::istringstream lines(read_file("/proc/self/cgroup"));
   for (std::string line; std::getline(lines, line);) {
     const auto first = line.find(':');
     const auto second = line.find(':', first + 1);
     if (second == std::string::npos) continue;
     const std::string list = line.substr(first + 1, second - first - 1);
-    if (controller.empty() ? list.empty() : has_word(list, controller, ',')) return line.substr(second + 1);
+    if (controller.empty() ? list.empty() : has_word(list, controller, ',')) return {list, line.substr(second + 1)};
   }
-  return "";
+  return {};
+}
+
+bool read_only(const std::string& directory) {
+  struct statvfs info{};
+  return ::statvfs(directory.c_str(), &info) == 0 && (info.f_flag & ST_RDONLY) != 0;
 }
 
 // In a container without a cgroup namespace the mount shows only a part of the hierarchy: drop that prefix.
@@ -63,16 +82,19 @@ std::string directory_of(const CgroupMount& mount, const std::string& path) {
   return mount.point + (below == "/" ? "" : below);
 }
 
-}  // namespace
+struct Found {
+  bool unified = false;
+  std::vector<std::string> directories;
+  std::vector<CgroupHierarchy> hierarchies;
+};
 
-CgroupLayout CgroupLayout::discover() {
+Found find_hierarchies() {
   const std::vector<CgroupMount> mounts = cgroup_mounts();
   const std::vector<std::string> needed = {"memory", "pids", "cpu"};
   const bool any_v1 = std::any_of(mounts.begin(), mounts.end(), [](const CgroupMount& mount) { return mount.type == "cgroup"; });
-  CgroupLayout layout;
   for (const CgroupMount& mount : mounts) {
     if (mount.type != "cgroup2") continue;
-    const std::string own = directory_of(mount, own_path(""));
+    const std::string own = directory_of(mount, own_cgroup("").path);
     std::string offered;
     try {
       offered = read_file(own + "/cgroup.controllers");
@@ -91,27 +113,42 @@ CgroupLayout CgroupLayout::discover() {
                                ": start rookery in one that is, e.g. `systemd-run --scope -p Delegate=yes` (with --user as an "
                                "ordinary user)");
     }
-    layout.unified_ = true;
-    layout.directories_ = {own};
-    return layout;
+    return {true, {own}, {{"cgroup2", {}}}};
   }
+  Found found;
   for (const std::string controller : {"memory", "pids", "cpu", "cpuacct"}) {
+    const OwnCgroup own = own_cgroup(controller);
     std::string directory;
     for (const CgroupMount& mount : mounts) {
-      if (mount.type == "cgroup" && has_word(mount.options, controller, ',')) {
-        directory = directory_of(mount, own_path(controller));
-      }
+      if (mount.type == "cgroup" && has_word(mount.options, controller, ',')) directory = directory_of(mount, own.path);
     }
     if (directory.empty()) {
       throw std::runtime_error("no cgroup controller \"" + controller +
-                               "\": mount cgroup2 (or a v1 hierarchy with it) at /sys/fs/cgroup; in Docker run with "
-                               "--privileged, or with a writable cgroup mount (see README, \"In a container\")");
+                               "\": mount cgroup2 (or a v1 hierarchy with it) at /sys/fs/cgroup" + util::container_advice());
     }
     // Several controllers may share a hierarchy.
-    if (std::find(layout.directories_.begin(), layout.directories_.end(), directory) == layout.directories_.end()) {
-      layout.directories_.push_back(directory);
-    }
+    if (std::find(found.directories.begin(), found.directories.end(), directory) != found.directories.end()) continue;
+    found.directories.push_back(directory);
+    found.hierarchies.push_back({"cgroup", words(own.controllers, ',')});
   }
+  return found;
+}
+
+}  // namespace
+
+CgroupLayout CgroupLayout::discover() {
+  const Found found = find_hierarchies();
+  CgroupLayout layout;
+  layout.unified_ = found.unified;
+  layout.directories_ = found.directories;
+  if (std::none_of(found.directories.begin(), found.directories.end(), read_only)) return layout;
+  try {
+    layout.mounted_ = mount_own_cgroups(found.hierarchies);
+  } catch (const std::system_error& error) {
+    throw std::runtime_error(found.directories.front() + " is read-only, and cannot be mounted writable: " + error.what() + util::container_advice());
+  }
+  layout.directories_.clear();
+  for (const UniqueFd& directory : layout.mounted_) layout.directories_.push_back("/proc/self/fd/" + std::to_string(directory.get()) + "/.");  // not the link itself
   return layout;
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <memory>
 #include <stdexcept>
 #include <type_traits>
@@ -45,6 +46,21 @@ void set_capabilities(std::span<const cap_value_t> kept) {
 }
 
 }  // namespace
+
+std::string lacking_capabilities(std::span<const cap_value_t> wanted) {
+  const Capabilities own = make(::cap_get_proc());
+  std::string lacking;
+  for (const cap_value_t value : wanted) {
+    cap_flag_value_t has = CAP_CLEAR;
+    check(::cap_get_flag(own.get(), value, CAP_EFFECTIVE, &has), "read a capability");
+    if (has == CAP_SET) continue;
+    const std::unique_ptr<char, decltype(&cap_free)> name(::cap_to_name(value), &::cap_free);
+    std::string text = name ? name.get() : std::to_string(value);
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    lacking += (lacking.empty() ? "" : " ") + text;
+  }
+  return lacking;
+}
 
 void take_ids(uid_t uid, gid_t gid) {
   check(::prctl(PR_SET_SECUREBITS, kNoFixup), "set the securebits");

@@ -5,8 +5,12 @@
 #include <sys/types.h>
 
 #include <span>
+#include <string>
 
 namespace rookery::sys {
+
+// Those of `wanted` (CAP_*) that this process does not have, as words like "CAP_CHOWN", separated by spaces.
+std::string lacking_capabilities(std::span<const cap_value_t> wanted);
 
 // Takes the given uid and gid for good: real, effective, saved and file system ids, no supplementary groups.
 // The capabilities of the moment survive it (SECBIT_NO_SETUID_FIXUP). Throws std::system_error.

@@ -13,13 +13,17 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <stdexcept>
 
 #include "sys/clone.h"
+#include "sys/credentials.h"
 #include "sys/error.h"
 #include "sys/file.h"
 #include "sys/socket.h"
+#include "sys/whole_proc.h"
+#include "util/container_advice.h"
 #include "warden/delegation.h"
 #include "warden/handover.h"
 #include "warden/id_range.h"
@@ -84,7 +88,7 @@ sys::Cloned clone_warden() {
   } catch (const std::system_error& error) {
     throw std::runtime_error(std::string("cannot make a user namespace: ") + error.code().message() +
                              " (a process that was only chroot'ed cannot: start from a real root; see also "
-                             "/proc/sys/user/max_user_namespaces, and in a container its seccomp profile)");
+                             "/proc/sys/user/max_user_namespaces)" + util::container_advice());
   }
 }
 
@@ -117,12 +121,27 @@ Supervised start_warden(const util::Settings& settings, const IdRange& ids, cons
   return supervised;
 }
 
+// Jails need to see a proc that nothing is masked of, and a container's is. With CAP_SYS_ADMIN it is mounted here.
+void show_whole_proc() {
+  const int error = sys::try_fresh_proc();
+  if (error == 0) return;
+  static constexpr cap_value_t kToMount[] = {CAP_SYS_ADMIN};
+  if (!sys::lacking_capabilities(kToMount).empty()) {
+    throw std::runtime_error(std::string("jails cannot be made here: in a user namespace, mounting a proc gives \"") + std::strerror(error) + "\"" + util::container_advice());
+  }
+  sys::unmask_proc();
+}
+
 }  // namespace
 
 int launch(const util::Settings& settings) {
   if (::geteuid() != 0) {
     throw std::runtime_error("rookery serve has to be started as root: it makes a user namespace with many ids, then gives root up");
   }
+  if (const std::string lacking = sys::lacking_capabilities(kStartCapabilities); !lacking.empty()) {
+    throw std::runtime_error("the start needs the capabilities that are missing here: " + lacking + " (in a container: --cap-add; they are given up at once)");
+  }
+  show_whole_proc();
   sys::UniqueFd listener = listen_on(settings.listen_host, settings.listen_port);
   const sys::UniqueFd root = lock_sessions_root(settings.sessions_root);
   const IdRange ids = choose_id_range(settings.sessions_root);
@@ -130,8 +149,8 @@ int launch(const util::Settings& settings) {
   {
     Delegation delegation(settings.sessions_root, root.get(), ids.first);
     remove_left_sessions(root.get());
-    sys::check(::fchown(root.get(), ids.first, ids.first), "chown the sessions root");
     sys::check(::fchmod(root.get(), 0700), "chmod the sessions root");
+    sys::check(::fchown(root.get(), ids.first, ids.first), "chown the sessions root");
     supervised = start_warden(settings, ids, delegation, std::move(listener), root.get());
     supervised.way_back = delegation.keep();
   }

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/capability.h>
+
 #include "util/settings.h"
 
 namespace rookery::warden {
+
+// What the start takes beside uid 0, each given up before anything is served:
+inline constexpr cap_value_t kStartCapabilities[] = {
+    CAP_CHOWN,             // hand the sessions root and the cgroups to Z's root
+    CAP_SETUID, CAP_SETGID,  // map Z's ids, and become one of them
+    CAP_SETPCAP,           // empty the bounding set and lock the securebits
+};
 
 // `rookery serve`, from root to no root: binds the address, takes the lock on the sessions root, clears what an earlier
 // crash left, makes and delegates a cgroup subtree below rookery's own cgroup, chooses the ids of the user namespace Z,

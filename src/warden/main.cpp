@@ -41,6 +41,7 @@
 #include "sys/file.h"
 #include "sys/mount.h"
 #include "sys/socket.h"
+#include "util/container_advice.h"
 #include "util/embedded.h"
 #include "warden/handover.h"
 #include "warden/leftovers.h"
@@ -253,7 +254,7 @@ void prove_one_jail(Poller& poller, Pool& pool, JailContext& context, Server& se
     if (!pool.warming_up() || std::chrono::steady_clock::now() > patience) pool.refill();
     if (!pool.last_failure().empty()) {
       if (!context.nested || context.settings->jail_userns != util::JailUserns::kAuto) {
-        throw std::runtime_error("no jail can be built here: " + pool.last_failure());
+        throw std::runtime_error("no jail can be built here: " + pool.last_failure() + util::container_advice());
       }
       // A host that refuses nested user namespaces (AppArmor's restriction, a sysctl).
       std::fprintf(stderr, "rookery: jails are made flat, without a user namespace of their own (SANDBOX_JAIL_USERNS=auto)\n");

@@ -4,6 +4,7 @@
 It imports what sessions usually import, once, and then makes a new interpreter in a jail for each request of the warden.
 It runs no client's code and reads no client's bytes. What a fork shares is made private here, in the new process.
 """
+from rookery_repl import directories
 from rookery_repl.private import native
 
 from rookery_repl.exercise import exercise
@@ -88,17 +89,10 @@ def _forget_secrets():
         process.current_process().authkey = os.urandom(32)
 
 
-def _private_directories():
-    for variable in ("MPLCONFIGDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
-        path = os.environ.get(variable)
-        if path:
-            os.makedirs(path, exist_ok=True)
-
-
-
 def serve(warden, config, serve_session):
     filters = list(warnings.filters)
     names = os.environ.pop("ROOKERY_PRELOAD", "") or PRELOAD
+    directories.make()
     native.remember_arenas()
     loaded = _preload(names.replace(",", " ").split())
     exercise(loaded)
@@ -112,5 +106,4 @@ def serve(warden, config, serve_session):
     # From here on in a jail, as a session's interpreter.
     generators.reseed()
     _forget_secrets()
-    _private_directories()
     serve_session(3)

@@ -156,10 +156,20 @@ class Server:
         shutil.rmtree(self.scratch, ignore_errors=True)
 
 
+def new_server(settings, **options):
+    """On this machine, or in a container where tests/container says which way."""
+    if "ROOKERY_TEST_WAY" not in os.environ:
+        return Server(settings, **options)
+    sys.path.insert(0, str(SOURCE / "tests" / "container"))
+    from container_server import ContainerServer
+
+    return ContainerServer(settings, **options)
+
+
 @contextlib.contextmanager
 def running(settings=None, **options):
     """A server that is ready; at the end it must stop with status 0 and leave nothing."""
-    server = Server(settings, **options)
+    server = new_server(settings, **options)
     try:
         server.wait_until_ready()
         yield server

@@ -11,12 +11,12 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from suites import conformance_suite, environment, native, packages, python_tests, vm_suite  # noqa: E402
+from suites import conformance_suite, container_suite, environment, native, packages, python_tests, vm_suite  # noqa: E402
 from suites.tally import Tally, fail, skip  # noqa: E402
 
 SOURCE = pathlib.Path(__file__).resolve().parents[3]
 # Under ThreadSanitizer only the units: it cannot run in a process that has given up what a jail gives up.
-SUITES = ("lint", "unit", "policy", "integration", "legit", "http", "api", "escape", "abuse", "conformance", "fuzz", "soak", "vm")
+SUITES = ("lint", "unit", "policy", "integration", "legit", "http", "api", "escape", "abuse", "conformance", "fuzz", "soak", "vm", "container")
 SLOWNESS = {"none": "1", "address": "4", "thread": "8"}
 # No alternate signal stacks: the filters that the tests load refuse them to threads that end.
 ASAN_OPTIONS = "use_sigaltstack=0:quarantine_size_mb=4"
@@ -47,6 +47,8 @@ def run_suite(name, options, variables):
         return native.soak(SOURCE, 10 if options.long else 0.5, variables)
     if name == "vm":
         return vm_suite.vm(SOURCE, options.build, options.long, variables)
+    if name == "container":
+        return container_suite.container(SOURCE, options.build, options.long, variables)
     if name == "fuzz":
         return native.fuzz(SOURCE, 60 if options.long else 4)
     if name == "legit":

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every documented way to run the image works, and what cannot work says what to add."""
+
+import pathlib
+import shutil
+import tempfile
+import unittest
+
+import container_server
+import data_science
+import engine
+import process_tree
+import ways
+from container_server import ContainerServer
+from harness import SOURCE, running
+
+
+def refusal(*arguments):
+    """The output of a container that must not start."""
+    status, output = engine.docker("run", "--rm", *arguments, container_server.IMAGE, timeout=60, check=False)
+    if status == 0:
+        raise AssertionError("it started:\n" + output)
+    return output
+
+
+class Ways(unittest.TestCase):
+    def works(self, way, jail="nested"):
+        requirements = [line for line in (SOURCE / "container" / "requirements.in").read_text().splitlines() if "==" in line]
+        with running(way=way) as server:
+            self.assertEqual(server.sandbox.health()["jail"], jail)
+            for pid in server.tree():
+                if process_tree.in_host_user_namespace(pid):
+                    self.assertEqual(int(process_tree.status(pid)["CapPrm"], 16), 0, process_tree.title(pid))
+            with server.sandbox.create() as session:
+                data_science.check(self, session, "\n".join(requirements))
+
+    def test_privileged(self):
+        self.works("privileged")
+
+    def test_least_with_the_hosts_cgroup_namespace(self):
+        self.works("least, cgroupns host")
+
+    def test_least_with_a_cgroup_namespace_of_its_own(self):
+        self.works("least, cgroupns private")
+
+    def test_with_sys_admin_it_unmasks_proc_itself(self):
+        self.works("with SYS_ADMIN, /proc masked")
+
+    def test_flat_jails(self):
+        self.works("least, flat jails", "flat")
+
+
+class Refusals(unittest.TestCase):
+    def test_a_plain_run_says_what_to_add(self):
+        output = refusal()
+        for part in ("rookery: jails cannot be made here", "--security-opt seccomp=docker-seccomp.json", "systempaths=unconfined", "--privileged"):
+            self.assertIn(part, output)
+
+    def test_each_capability_of_the_shortest_list_is_needed_and_named(self):
+        for missing in ways.CAPABILITIES:
+            kept = [name for name in ways.CAPABILITIES if name != missing]
+            self.assertIn("CAP_" + missing, refusal(*ways.options(kept), "--read-only", "--tmpfs", ways.TMPFS))
+
+    def test_each_security_option_is_needed(self):
+        for missing in ("systempaths=unconfined", "seccomp=container/docker-seccomp.json"):
+            kept = [name for name in ways.SECURITY if name != missing]
+            output = refusal(*ways.options(security=kept), "--read-only", "--tmpfs", ways.TMPFS)
+            self.assertIn("--security-opt " + missing.replace("container/", ""), output)
+
+    def test_check_names_it_too(self):
+        status, output = engine.docker("run", "--rm", *ways.options(["CHOWN"], []), container_server.IMAGE, "check", check=False)
+        self.assertEqual(status, 1, output)
+        self.assertRegex(output, r"capabilities +MISSING +the start lacks CAP_SETUID CAP_SETGID CAP_SETPCAP")
+        self.assertRegex(output, r"namespaces +MISSING .*docker-seccomp.json")
+
+
+class Remapped(unittest.TestCase):
+    """An engine that puts containers into a user namespace."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = pathlib.Path(tempfile.mkdtemp(prefix="rookery-remapped-", dir="/var/tmp"))
+        cls.directory.chmod(0o755)
+        cls.addClassCleanup(shutil.rmtree, cls.directory, ignore_errors=True)
+        image = cls.directory / "image.tar"
+        engine.docker("save", "-o", image, container_server.IMAGE, timeout=400)
+        context = engine.Engine(cls.directory / "engine", ["--userns-remap", "default"], number=1)
+        context.__enter__()
+        cls.addClassCleanup(context.__exit__)
+        engine.docker("load", "-i", image, timeout=400)
+
+    def test_its_cgroups_are_not_the_containers(self):
+        self.assertIn("--userns=host", refusal(*ways.LEAST))
+
+    def test_with_the_hosts_user_namespace_it_works(self):
+        server = ContainerServer(way="least", more=["--userns", "host"])
+        try:
+            server.wait_until_ready()
+            with server.sandbox.create() as session:
+                self.assertEqual(session.code("print(6 * 7)").stdout, "42")
+        finally:
+            server.stop()
+            server.clean_up()

@@ -84,7 +84,7 @@ Finding cgroups() {
     std::string text = layout.unified() ? "v2 at " : "v1 at ";
     for (const std::string& directory : layout.own_directories()) {
       if (::access(directory.c_str(), W_OK) != 0) {
-        return {false, true, directory + " is not this user's: start in a cgroup that is (Docker with userns-remap: --userns=host)"};
+        return {false, true, directory + " is not this user's: start in a cgroup that is"};
       }
       text += directory + " ";
     }

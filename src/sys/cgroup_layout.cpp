@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <sstream>
@@ -148,6 +150,10 @@ CgroupLayout CgroupLayout::discover() {
     throw std::runtime_error(found.directories.front() + " is read-only, and cannot be mounted writable: " + error.what() + util::container_advice());
   }
   layout.directories_.clear();
+  if (::faccessat(layout.mounted_.front().get(), "cgroup.procs", W_OK, AT_EACCESS) != 0) {
+    throw std::runtime_error("the container's cgroup belongs to another user: " + found.directories.front() +
+                             " (Docker with userns-remap: run it with --userns=host; without root: cgroup v2, delegated)");
+  }
   for (const UniqueFd& directory : layout.mounted_) layout.directories_.push_back("/proc/self/fd/" + std::to_string(directory.get()) + "/.");  // not the link itself
   return layout;
 }

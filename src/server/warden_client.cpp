@@ -29,11 +29,20 @@ std::uint64_t WardenClient::next_nonce() {
   return ++last_nonce_;
 }
 
-Lease WardenClient::lease(const std::string& image) {
+Lease WardenClient::lease(const std::string& image, std::chrono::milliseconds patience) {
   const std::uint64_t nonce = next_nonce();
   wire::Writer message(wire::Type::kLease, nonce);
   message.text(image.substr(0, 64));
-  return read_lease(ask(std::move(message), nonce, wire::Type::kLeased, wire::kLeaseDescriptorCount));
+  return read_lease(ask(std::move(message), nonce, wire::Type::kLeased, wire::kLeaseDescriptorCount, patience));
+}
+
+// A lease that came too late, or without its descriptors, because this process has too many open: nobody uses it.
+void WardenClient::give_back(std::string_view leased) {
+  wire::Reader reader(leased);
+  wire::Writer message(wire::Type::kRelease, next_nonce());
+  message.u64(reader.u64());
+  constexpr int kPatienceMs = 1000;
+  if (reader.ok()) [[maybe_unused]] const bool sent = sys::send_packet_patiently(channel_.get(), message.packet(), {}, kPatienceMs);
 }
 
 Lease WardenClient::rebuild(std::uint64_t lease) {
@@ -97,7 +106,11 @@ WardenClient::Answer WardenClient::ask(wire::Writer message, std::uint64_t nonce
     wire::Reader reader(answer->payload);
     throw std::runtime_error(std::string(reader.text()));
   }
-  if (answer->type != expected || answer->descriptors.size() != descriptors) throw std::runtime_error("the warden's answer is malformed");
+  if (answer->type != expected || answer->descriptors.size() != descriptors) {
+    lock.unlock();
+    if (answer->type == wire::Type::kLeased) give_back(answer->payload);
+    throw std::runtime_error("the warden's answer is malformed");
+  }
   return std::move(*answer);
 }
 
@@ -110,14 +123,18 @@ void WardenClient::read_answers() {
     sys::Received received = sys::receive_packet(channel_.get(), buffer, wire::kMaxDescriptors);
     if (received.size < 0 && errno == EAGAIN) continue;
     const auto message = received.size > 0 ? wire::parse({buffer, static_cast<std::size_t>(received.size)}) : std::nullopt;
+    bool nobody_waits = false;
     {
       const std::lock_guard lock(mutex_);
       if (!message) {
         lost_ = true;
       } else if (const auto found = waiting_.find(message->header.nonce); found != waiting_.end()) {
         found->second.answer = Answer{message->header.type, std::string(message->payload), std::move(received.descriptors)};
+      } else {
+        nobody_waits = true;
       }
     }
+    if (nobody_waits && message->header.type == wire::Type::kLeased) give_back(message->payload);
     answered_.notify_all();
     if (!message) {
       on_lost_();

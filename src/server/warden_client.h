@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -38,10 +39,10 @@ class WardenClient {
   WardenClient& operator=(const WardenClient&) = delete;
 
   // Each throws std::runtime_error with the warden's reason, or when no answer came.
-  Lease lease(const std::string& image);
+  Lease lease(const std::string& image, std::chrono::milliseconds patience = kPatience);
   Lease rebuild(std::uint64_t lease);
   sys::UniqueFd restart_interpreter(std::uint64_t lease);
-  // Returns once every process of the jail is dead and its files are gone.
+  // Returns once every process of the jail is dead and nothing leads to its files any more.
   void release(std::uint64_t lease);
   struct Statistics {
     std::uint32_t ready = 0;  // jails built ahead
@@ -64,6 +65,7 @@ class WardenClient {
              std::chrono::milliseconds patience = kPatience);
   std::uint64_t next_nonce();
   Lease read_lease(Answer answer);
+  void give_back(std::string_view leased);
   void read_answers();
 
   sys::UniqueFd channel_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +19,9 @@ namespace rookery::contract {
 [[nodiscard]] Parsed<ExecRequest> parse_exec(std::string_view body);
 
 [[nodiscard]] std::string to_json(const SessionHandle& handle);
+[[nodiscard]] std::string to_json(const SessionStatus& status);
+// {"sessions": [...], "next": N}; no `next` on the last page.
+[[nodiscard]] std::string to_json(const std::vector<SessionStatus>& sessions, std::optional<std::uint64_t> next);
 // The exec response: {tool_use_id, result_block, execution_time_ms, ...additive}.
 [[nodiscard]] std::string to_json(const ExecRequest& request, const CallOutcome& outcome);
 [[nodiscard]] std::string to_json(const std::vector<FileMetadata>& files, bool truncated = false);

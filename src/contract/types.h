@@ -33,6 +33,16 @@ struct SessionHandle {
   std::string image;  // additive
 };
 
+// What operators see of a session: the handle and fields that are all additive.
+struct SessionStatus {
+  SessionHandle handle;
+  std::string_view state;  // "idle" or "running": whether a call runs or waits
+  std::uint64_t calls = 0;
+  std::uint64_t memory_bytes = 0;  // charged to the session now, its files in memory included
+  std::uint64_t processes = 0;     // processes and threads, ours in the jail included
+  std::optional<std::uint64_t> workspace_bytes;  // of /workspace, /tmp and /dev/shm; nullopt where it is not known
+};
+
 enum class EditorCommand { kView, kCreate, kStrReplace, kInsert, kUndoEdit };
 
 struct EditorInput {

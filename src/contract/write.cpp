@@ -46,6 +46,26 @@ class ObjectWriter {
   bool first_ = true;
 };
 
+void write_handle(ObjectWriter& object, const SessionHandle& handle) {
+  object.string("session_id", handle.session_id);
+  object.seconds("created_at", handle.created_at);
+  object.seconds("last_activity_at", handle.last_activity_at);
+  object.integer("idle_timeout_seconds", handle.idle_timeout_seconds);
+  object.integer("max_lifetime_seconds", handle.max_lifetime_seconds);
+  if (!handle.image.empty()) object.string("image", handle.image);
+}
+
+void append_status(std::string& out, const SessionStatus& status) {
+  ObjectWriter object(out);
+  write_handle(object, status.handle);
+  object.string("state", status.state);
+  object.integer("calls", status.calls);
+  object.integer("memory_bytes", status.memory_bytes);
+  object.integer("processes", status.processes);
+  if (status.workspace_bytes) object.integer("workspace_bytes", *status.workspace_bytes);
+  object.end();
+}
+
 std::string_view without_last_newline(std::string_view text) noexcept {
   if (text.ends_with('\n')) text.remove_suffix(1);
   return text;
@@ -81,12 +101,27 @@ bool is_index(std::string_view text) noexcept {
 std::string to_json(const SessionHandle& handle) {
   std::string out;
   ObjectWriter object(out);
-  object.string("session_id", handle.session_id);
-  object.seconds("created_at", handle.created_at);
-  object.seconds("last_activity_at", handle.last_activity_at);
-  object.integer("idle_timeout_seconds", handle.idle_timeout_seconds);
-  object.integer("max_lifetime_seconds", handle.max_lifetime_seconds);
-  if (!handle.image.empty()) object.string("image", handle.image);
+  write_handle(object, handle);
+  object.end();
+  return out;
+}
+
+std::string to_json(const SessionStatus& status) {
+  std::string out;
+  append_status(out, status);
+  return out;
+}
+
+std::string to_json(const std::vector<SessionStatus>& sessions, std::optional<std::uint64_t> next) {
+  std::string out;
+  ObjectWriter object(out);
+  object.key("sessions") += '[';
+  for (const SessionStatus& status : sessions) {
+    if (&status != &sessions.front()) out += ',';
+    append_status(out, status);
+  }
+  out += ']';
+  if (next) object.integer("next", *next);
   object.end();
   return out;
 }

@@ -35,6 +35,11 @@ std::uint64_t field(std::string_view text, std::string_view key) noexcept {
 
 }  // namespace
 
+std::uint64_t read_number(int fd) noexcept {
+  char buffer[1024];
+  return number(read_text(fd, buffer));
+}
+
 std::uint64_t read_cpu_us(int fd) noexcept {
   char buffer[1024];
   const std::string_view text = read_text(fd, buffer);

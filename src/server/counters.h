@@ -8,6 +8,8 @@ namespace rookery::server {
 // The kernel's own counters of one session's cgroup, read from the descriptors of a lease (wire/warden_messages.h); 0 when
 // one cannot be read.
 
+// A file that is one number: memory.current, memory.usage_in_bytes, pids.current.
+[[nodiscard]] std::uint64_t read_number(int fd) noexcept;
 // CPU time used, microseconds: cgroup v1 cpuacct.usage (nanoseconds, a bare number) or v2 cpu.stat ("usage_usec N").
 [[nodiscard]] std::uint64_t read_cpu_us(int fd) noexcept;
 // Processes that the memory limit ended.

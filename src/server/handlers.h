@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <mutex>
-#include <optional>
+#include <string_view>
 
 #include "server/http/exchange.h"
+#include "server/monitor.h"
+#include "server/server_metrics.h"
 #include "server/session_table.h"
 #include "server/warden_client.h"
 #include "util/settings.h"
@@ -14,8 +15,8 @@ namespace rookery::server {
 // The contract's operations over HTTP: from a request to the session table, a jail, the editor or the files, and back.
 class Handlers {
  public:
-  Handlers(const util::Settings& settings, SessionTable& sessions, WardenClient& warden)
-      : settings_(settings), sessions_(sessions), warden_(warden) {}
+  Handlers(const util::Settings& settings, SessionTable& sessions, WardenClient& warden, ServerMetrics& metrics, const Monitor& monitor)
+      : settings_(settings), sessions_(sessions), warden_(warden), metrics_(metrics), monitor_(monitor) {}
 
   // Throws http::HttpError for every refusal.
   void handle(http::Request& request, http::Response& response);
@@ -31,17 +32,18 @@ class Handlers {
   void list_files(const http::Request& request, http::Response& response) const;
   void health(http::Response& response) const;
   static void page(http::Route route, http::Response& response);
+  void metrics(http::Response& response) const;
+  void list_sessions(const http::Request& request, http::Response& response) const;
 
-  contract::CallOutcome run(Session& session, const contract::ExecRequest& request, std::chrono::seconds timeout, int client_fd);
+  contract::CallOutcome run(Session& session, const contract::ExecRequest& call, std::chrono::seconds timeout, http::Request& request);
 
-  [[nodiscard]] std::optional<WardenClient::Statistics> warden_statistics() const;
+  void violation(std::string_view kind, std::string_view tool, unsigned count);
 
   const util::Settings& settings_;
   SessionTable& sessions_;
   WardenClient& warden_;
-  mutable std::mutex statistics_mutex_;
-  mutable std::mutex last_statistics_mutex_;
-  mutable std::optional<WardenClient::Statistics> last_statistics_;
+  ServerMetrics& metrics_;
+  const Monitor& monitor_;
 };
 
 }  // namespace rookery::server

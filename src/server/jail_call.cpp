@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <stdexcept>
 
+#include "log/log.h"
 #include "server/counters.h"
-#include "server/log.h"
 #include "sys/socket.h"
 #include "util/random.h"
 
@@ -226,7 +226,10 @@ void JailCall::read_init() {
       return;
     }
     const auto message = wire::parse({buffer, static_cast<std::size_t>(received.size)});
-    if (received.truncated || !message) continue;
+    if (received.truncated || !message) {
+      ++forged_messages_;
+      continue;
+    }
     wire::Reader reader(message->payload);
     switch (message->header.type) {
       case wire::Type::kBashExited: {
@@ -258,6 +261,7 @@ void JailCall::read_init() {
         break;
       }
       default:
+        ++forged_messages_;
         break;
     }
   }
@@ -270,13 +274,19 @@ void JailCall::read_repl() {
     const sys::Received received = sys::receive_packet(jail_.repl.get(), buffer);
     if (received.size <= 0) return;
     const auto message = wire::parse({buffer, static_cast<std::size_t>(received.size)});
-    if (received.truncated || !message) continue;
-    if (message->header.type == wire::Type::kReplReady) jail_.repl_ready = true;
-    if (message->header.type != wire::Type::kCodeFinished || message->header.nonce != nonce_) continue;
-    wire::Reader reader(message->payload);
+    const bool whole = !received.truncated && message.has_value();
+    if (whole && message->header.type == wire::Type::kReplReady) {
+      jail_.repl_ready = true;
+      continue;
+    }
+    const bool answers = whole && message->header.type == wire::Type::kCodeFinished && message->header.nonce == nonce_;
+    wire::Reader reader(answers ? message->payload : std::string_view());
     const std::int32_t code = reader.i32();
     const std::uint32_t error = reader.u32();
-    if (!reader.done()) continue;
+    if (!reader.done()) {
+      ++forged_messages_;
+      continue;
+    }
     return_code_ = code;
     error_number_ = error;
     finished_ = true;
@@ -320,8 +330,10 @@ void JailCall::restart_later() {
     jail_.repl = warden_.restart_interpreter(jail_.lease);
     jail_.repl_ready = false;
     jail_.repl_lost = false;
+    ++interpreter_restarts_;
+    log::info("interpreter restarted");
   } catch (const std::exception& error) {
-    log_warning(std::string("an interpreter could not be restarted: ") + error.what());
+    log::warning("an interpreter could not be restarted", {{"error", error.what()}});
     jail_.jail_lost = true;
   }
 }
@@ -329,8 +341,11 @@ void JailCall::restart_later() {
 void JailCall::rebuild_jail() {
   Lease lease = warden_.rebuild(session_.lease());
   jail_.take(std::move(lease));
-  jail_.workspace.reset();
+  // The session has its own of these, which stay the same.
+  for (sys::UniqueFd* fd : {&jail_.workspace, &jail_.memory_usage, &jail_.pids_current}) fd->reset();
   jail_.repl_lost = false;
+  ++jail_rebuilds_;
+  log::info("jail rebuilt");
 }
 
 }  // namespace rookery::server

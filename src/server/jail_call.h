@@ -22,6 +22,16 @@ class JailCall {
   // `timeout`: how long the program may run. Throws std::runtime_error when no jail can be had.
   contract::CallOutcome run(contract::Tool tool, std::string_view source, std::chrono::seconds timeout);
 
+  // What the log and the metrics tell of a call that run() returned from.
+  struct Report {
+    std::string_view ending;  // "ok", "error", "limit", "timeout", "crashed", "cancelled" or "client_gone"
+    bool seccomp_kill = false;         // bash or the interpreter ended by SIGSYS, as it does when the filter kills
+    unsigned forged_messages = 0;      // from the jail, that answer nothing: a program in there writes into our channels
+    unsigned interpreter_restarts = 0;
+    unsigned jail_rebuilds = 0;
+  };
+  [[nodiscard]] Report report(const contract::CallOutcome& outcome) const noexcept;
+
  private:
   using Clock = std::chrono::steady_clock;
 
@@ -44,6 +54,7 @@ class JailCall {
   void rebuild_jail();
   void describe(contract::CallOutcome& outcome, std::chrono::seconds timeout);
   void describe_death(contract::CallOutcome& outcome);
+  [[nodiscard]] std::string_view ending(const contract::CallOutcome& outcome) const noexcept;
   contract::Limit limit_met();
 
   const util::Settings& settings_;
@@ -62,6 +73,7 @@ class JailCall {
   bool output_cut_ = false;
   int status_ = 0;                // wait status of bash or of an interpreter that ended
   std::int32_t return_code_ = 0;
+  unsigned forged_messages_ = 0, interpreter_restarts_ = 0, jail_rebuilds_ = 0;
   std::uint32_t error_number_ = 0;  // errno of an uncaught OSError
   std::uint64_t cpu_at_start_ = 0, oom_at_start_ = 0, pids_at_start_ = 0;
   Clock::time_point next_cpu_check_;

@@ -19,6 +19,8 @@ void JailLink::take(Lease taken) {
   cpu_usage = std::move(taken.descriptors[wire::kCpuUsage]);
   memory_events = std::move(taken.descriptors[wire::kMemoryEvents]);
   pids_events = std::move(taken.descriptors[wire::kPidsEvents]);
+  memory_usage = std::move(taken.descriptors[wire::kMemoryUsage]);
+  pids_current = std::move(taken.descriptors[wire::kPidsCurrent]);
   repl_ready = true;
   jail_lost = false;
 }

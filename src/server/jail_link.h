@@ -15,7 +15,7 @@ namespace rookery::server {
 // whoever holds the session's call queue.
 struct JailLink {
   std::uint64_t lease = 0;
-  sys::UniqueFd init, repl, out, err, workspace, cpu_usage, memory_events, pids_events;
+  sys::UniqueFd init, repl, out, err, workspace, cpu_usage, memory_events, pids_events, memory_usage, pids_current;
   bool repl_ready = false;  // false: start one, or wait until a started one is ready
   bool repl_lost = false;   // the last interpreter ended: variables are gone
   bool jail_lost = false;   // the init ended: the jail has to be built anew

@@ -115,6 +115,26 @@ void JailCall::describe_death(contract::CallOutcome& outcome) {
   }
 }
 
+std::string_view JailCall::ending(const contract::CallOutcome& outcome) const noexcept {
+  const bool limited = outcome.limit != Limit::kNone && outcome.limit != Limit::kOutput;
+  switch (end_) {
+    case End::kFinished: return outcome.return_code == 0 ? "ok" : limited ? "limit" : "error";
+    case End::kInterpreterEnded:
+    case End::kJailEnded: return limited ? "limit" : "crashed";
+    case End::kTimeout: return "timeout";
+    case End::kCpu: return "limit";
+    case End::kClientGone: return "client_gone";
+    case End::kCancelled:
+    case End::kNone: break;
+  }
+  return "cancelled";
+}
+
+JailCall::Report JailCall::report(const contract::CallOutcome& outcome) const noexcept {
+  const bool status_known = tool_ == contract::Tool::kCodeExecution ? end_ == End::kInterpreterEnded && interpreter_ended_ : end_ == End::kFinished;
+  return {ending(outcome), status_known && ended_by(status_, SIGSYS), forged_messages_, interpreter_restarts_, jail_rebuilds_};
+}
+
 // Which limit the call ran into, from the kernel's own counters.
 contract::Limit JailCall::limit_met() {
   const bool python = tool_ == contract::Tool::kCodeExecution;

@@ -16,10 +16,13 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "log/log.h"
 #include "server/allowed_hosts.h"
 #include "server/handlers.h"
 #include "server/http/http_server.h"
-#include "server/log.h"
+#include "server/monitor.h"
+#include "server/request_log.h"
+#include "server/server_metrics.h"
 #include "server/session_table.h"
 #include "server/warden_client.h"
 #include "sys/credentials.h"
@@ -106,20 +109,15 @@ http::Limits http_limits(const util::Settings& settings) {
   return limits;
 }
 
-http::Hooks hooks(const util::Settings& settings, Handlers& handlers) {
+http::Hooks hooks(const util::Settings& settings, Handlers& handlers, ServerMetrics& metrics) {
   http::Hooks hooks;
   hooks.handler = [&handlers](http::Request& request, http::Response& response) { handlers.handle(request, response); };
   hooks.host_allowed = [allowed = AllowedHosts(settings)](std::string_view host) { return allowed.contains(host); };
   hooks.host_is_own = [allowed = AllowedHosts(settings)](std::string_view host) { return allowed.is_own(host); };
-  hooks.log_error = [](std::string_view text) { log_error(text); };
-  hooks.access = [](const http::AccessRecord& record) {
-    RequestLine line;
-    line.method = record.head != nullptr ? http::name(record.head->method) : "-";
-    line.route = record.route != nullptr ? http::name(record.route->route) : "-";
-    if (record.route != nullptr) line.session = record.route->session_id;
-    line.status = record.status;
-    line.duration_us = record.duration_us;
-    log_request(line);
+  hooks.log_error = [](std::string_view text) { log::error("internal error", {{"error", text}}); };
+  hooks.access = [&metrics](const http::AccessRecord& record) {
+    metrics.count(record);
+    log_request(record);
   };
   return hooks;
 }
@@ -144,22 +142,29 @@ int server_main(const util::Settings& settings) {
   for (const int signal : {SIGTERM, SIGINT}) sigaddset(&watched, signal);
   sys::check(::sigprocmask(SIG_BLOCK, &watched, nullptr), "block signals");
   ::signal(SIGPIPE, SIG_IGN);
+  log::start(settings, "server");
   give_up_privileges(settings);
-  start_log(settings);
   wait_for_start();
 
   WardenClient warden(sys::UniqueFd(kWardenChannel), [] { ::_exit(1); });
-  SessionTable sessions(settings, warden);
-  Handlers handlers(settings, sessions, warden);
-  http::HttpServer server(sys::UniqueFd(kListenSocket), http_limits(settings), hooks(settings, handlers));
+  ServerMetrics metrics;
+  SessionTable sessions(settings, warden, metrics);
+  Monitor monitor(settings, sessions, warden, metrics);
+  Handlers handlers(settings, sessions, warden, metrics, monitor);
+  http::HttpServer server(sys::UniqueFd(kListenSocket), http_limits(settings), hooks(settings, handlers, metrics));
+  monitor.watch(&server);
   // The one line that says it is ready, for people and for scripts that wait.
   std::printf("rookery ready on http://%s:%u\n", settings.listen_host.c_str(), unsigned{settings.listen_port});
   std::fflush(stdout);
 
+  log::info("server started", {{"version", ROOKERY_VERSION}, {"listen", settings.listen_host + ":" + std::to_string(settings.listen_port)}});
+
   int signal = 0;
   while (::sigwait(&watched, &signal) != 0) {
   }
+  log::info("server stops", {{"sessions", static_cast<std::int64_t>(sessions.count())}});
   server.stop();
+  monitor.watch(nullptr);
   sessions.destroy_all();
   return 0;
 }

@@ -3,10 +3,12 @@
 
 #include <fcntl.h>
 #include <sys/eventfd.h>
+#include <sys/statvfs.h>
 
 #include <algorithm>
 #include <limits>
 
+#include "server/counters.h"
 #include "sys/error.h"
 
 namespace rookery::server {
@@ -25,10 +27,26 @@ Session::Session(Lease lease, std::uint32_t idle_timeout_s, std::uint32_t max_li
   jail.take(std::move(lease));
   workspace_.reset(sys::check(::fcntl(jail.workspace.get(), F_DUPFD_CLOEXEC, 0), "keep the workspace"));
   jail.workspace.reset();
+  // The cgroup stays the same as well.
+  memory_usage_ = std::move(jail.memory_usage);
+  pids_current_ = std::move(jail.pids_current);
 }
 
 contract::SessionHandle Session::handle() const {
   return {id_, created_at_, last_activity_at_, idle_timeout_s_, max_lifetime_s_, image_};
+}
+
+std::uint64_t Session::memory_bytes() const noexcept { return read_number(memory_usage_.get()); }
+std::uint64_t Session::processes() const noexcept { return read_number(pids_current_.get()); }
+
+contract::SessionStatus Session::status(const util::Settings& settings) const {
+  contract::SessionStatus status{handle(), queue.busy() ? "running" : "idle", calls, memory_bytes(), processes(), std::nullopt};
+  struct statvfs files{};
+  // A plain directory has no size of its own that could be had without reading all of it.
+  if (!settings.workspace_on_disk && ::fstatvfs(workspace(), &files) == 0) {
+    status.workspace_bytes = (files.f_blocks - files.f_bfree) * files.f_frsize;
+  }
+  return status;
 }
 
 void Session::touch() { last_activity_at_ = posix_now(); }

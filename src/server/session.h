@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <string>
 
 #include "contract/types.h"
@@ -10,8 +11,12 @@
 #include "server/editor/editor.h"
 #include "server/files/workspace_snapshot.h"
 #include "server/jail_link.h"
+#include "util/settings.h"
 
 namespace rookery::server {
+
+// POSIX seconds with a fraction.
+[[nodiscard]] double posix_now();
 
 // One leased session. Kept alive by whoever works on it; once closed, work on it ends soon.
 class Session {
@@ -20,6 +25,12 @@ class Session {
 
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
   [[nodiscard]] contract::SessionHandle handle() const;
+  // As it is now, for operators.
+  [[nodiscard]] contract::SessionStatus status(const util::Settings& settings) const;
+  // Bytes that its cgroup is charged for; 0 when they cannot be read.
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
+  // Processes and threads in its cgroup.
+  [[nodiscard]] std::uint64_t processes() const noexcept;
 
   // Marks activity for as long as it lives: a session with one is not reaped.
   class Activity {
@@ -36,6 +47,8 @@ class Session {
     Session& session_;
   };
 
+  // Seconds since it was leased.
+  [[nodiscard]] double age() const { return posix_now() - created_at_; }
   // When the session may be reaped, as POSIX seconds; infinity while it is in use.
   [[nodiscard]] double expires_at() const;
 
@@ -44,6 +57,8 @@ class Session {
   [[nodiscard]] bool closed() const noexcept { return closed_; }
   // Readable once the session is closed.
   [[nodiscard]] int cancel_fd() const noexcept { return cancel_.get(); }
+
+  std::atomic<std::uint64_t> calls = 0;  // tool calls that began
 
   CallQueue queue;
   // For the holder of the queue only:
@@ -62,6 +77,7 @@ class Session {
   std::string image_;
   std::uint64_t lease_;
   sys::UniqueFd workspace_;
+  sys::UniqueFd memory_usage_, pids_current_;
   sys::UniqueFd cancel_;
   double created_at_;
   std::atomic<double> last_activity_at_;
@@ -70,8 +86,5 @@ class Session {
   std::uint32_t idle_timeout_s_;
   std::uint32_t max_lifetime_s_;
 };
-
-// POSIX seconds with a fraction.
-[[nodiscard]] double posix_now();
 
 }  // namespace rookery::server

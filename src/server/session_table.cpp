@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "server/log.h"
+#include "log/log.h"
 
 namespace rookery::server {
 
@@ -17,8 +17,8 @@ std::uint32_t lowered(const std::optional<std::uint64_t>& hint, std::uint32_t ot
 
 }  // namespace
 
-SessionTable::SessionTable(const util::Settings& settings, WardenClient& warden)
-    : settings_(settings), warden_(warden), reaper_([this] { reap(); }) {}
+SessionTable::SessionTable(const util::Settings& settings, WardenClient& warden, ServerMetrics& metrics)
+    : settings_(settings), warden_(warden), metrics_(metrics), reaper_([this] { reap(); }) {}
 
 SessionTable::~SessionTable() {
   {
@@ -53,6 +53,8 @@ std::shared_ptr<Session> SessionTable::create(const contract::CreateSessionReque
       sessions_.emplace(session->id(), session);
     }
     changed_.notify_all();
+    metrics_.sessions_created.add();
+    log::info("session created", {{"session_id", log::shortened(session->id())}});
     return session;
   } catch (...) {
     const std::lock_guard lock(mutex_);
@@ -76,17 +78,20 @@ bool SessionTable::destroy(std::string_view id) {
     session = std::move(found->second);
     sessions_.erase(found);
   }
-  end(session);
+  end(session, "deleted");
   return true;
 }
 
-void SessionTable::end(const std::shared_ptr<Session>& session) {
+void SessionTable::end(const std::shared_ptr<Session>& session, std::string_view reason) {
   session->close();
   try {
     warden_.release(session->lease());
   } catch (const std::exception& error) {
-    log_error(std::string("a session could not be released: ") + error.what());
+    log::error("a session could not be released", {{"session_id", log::shortened(session->id())}, {"error", error.what()}});
   }
+  metrics_.sessions_ended.add(reason);
+  metrics_.session_lifetime.observe(std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(session->age())));
+  log::info("session ended", {{"session_id", log::shortened(session->id())}, {"reason", reason}, {"lifetime_s", session->age()}});
   const std::lock_guard lock(mutex_);
   --reserved_;
 }
@@ -94,6 +99,24 @@ void SessionTable::end(const std::shared_ptr<Session>& session) {
 std::size_t SessionTable::count() const {
   const std::lock_guard lock(mutex_);
   return sessions_.size();
+}
+
+SessionTable::Page SessionTable::list(std::uint64_t after, std::size_t limit) const {
+  std::vector<std::shared_ptr<Session>> found;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, session] : sessions_) {
+      if (session->lease() > after) found.push_back(session);
+    }
+  }
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a->lease() < b->lease(); });
+  Page page;
+  if (found.size() > limit) {
+    page.next = found[limit - 1]->lease();
+    found.resize(limit);
+  }
+  page.sessions = std::move(found);
+  return page;
 }
 
 void SessionTable::destroy_all() {
@@ -105,7 +128,7 @@ void SessionTable::destroy_all() {
     sessions_.clear();
   }
   for (const auto& session : all) session->close();
-  for (const auto& session : all) end(session);
+  for (const auto& session : all) end(session, "shutdown");
 }
 
 void SessionTable::reap() {
@@ -128,8 +151,7 @@ void SessionTable::reap() {
     if (!expired.empty()) {
       lock.unlock();
       for (const auto& session : expired) {
-        log_event("session expired", session->id());
-        end(session);
+        end(session, session->age() >= session->handle().max_lifetime_seconds ? "lifetime" : "idle");
       }
       lock.lock();
       continue;

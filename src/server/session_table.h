@@ -5,11 +5,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "contract/types.h"
+#include "server/server_metrics.h"
 #include "server/session.h"
 #include "server/warden_client.h"
 #include "util/settings.h"
@@ -19,7 +22,7 @@ namespace rookery::server {
 // All live sessions. Thread-safe.
 class SessionTable {
  public:
-  SessionTable(const util::Settings& settings, WardenClient& warden);
+  SessionTable(const util::Settings& settings, WardenClient& warden, ServerMetrics& metrics);
   // Ends all sessions.
   ~SessionTable();
   SessionTable(const SessionTable&) = delete;
@@ -32,14 +35,21 @@ class SessionTable {
   // Returns when its processes are dead and its files gone. False when there was no such session.
   bool destroy(std::string_view id);
   [[nodiscard]] std::size_t count() const;
+  // Sessions in the order of their making, from behind the lease `after` on, at most `limit`.
+  struct Page {
+    std::vector<std::shared_ptr<Session>> sessions;
+    std::optional<std::uint64_t> next;  // `after` for the rest, if there is one
+  };
+  [[nodiscard]] Page list(std::uint64_t after, std::size_t limit) const;
   void destroy_all();
 
  private:
-  void end(const std::shared_ptr<Session>& session);
+  void end(const std::shared_ptr<Session>& session, std::string_view reason);
   void reap();
 
   const util::Settings& settings_;
   WardenClient& warden_;
+  ServerMetrics& metrics_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::string, std::shared_ptr<Session>, std::less<>> sessions_;

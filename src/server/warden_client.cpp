@@ -74,6 +74,7 @@ WardenClient::Statistics WardenClient::statistics(std::chrono::milliseconds pati
   statistics.ready = reader.u32();
   statistics.jails = reader.u32();
   statistics.nested = reader.u32() != 0;
+  statistics.zygote_starts = reader.u32();
   return statistics;
 }
 

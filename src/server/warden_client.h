@@ -48,6 +48,7 @@ class WardenClient {
     std::uint32_t ready = 0;  // jails built ahead
     std::uint32_t jails = 0;  // all
     bool nested = true;       // in user namespaces of their own
+    std::uint32_t zygote_starts = 0;
   };
   Statistics statistics(std::chrono::milliseconds patience);
 

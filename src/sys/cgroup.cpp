@@ -173,6 +173,8 @@ std::vector<UniqueFd> Cgroup::open_procs() const {
 UniqueFd Cgroup::open_cpu_usage() const { return open_file("cpu.stat", "cpuacct.usage"); }
 UniqueFd Cgroup::open_memory_events() const { return open_file("memory.events", "memory.oom_control"); }
 UniqueFd Cgroup::open_pids_events() const { return open_file("pids.events", "pids.events"); }
+UniqueFd Cgroup::open_memory_usage() const { return open_file("memory.current", "memory.usage_in_bytes"); }
+UniqueFd Cgroup::open_pids_current() const { return open_file("pids.current", "pids.current"); }
 
 int Cgroup::clone_directory() const noexcept { return unified_ ? directories_.front().get() : -1; }
 

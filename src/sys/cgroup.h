@@ -68,6 +68,8 @@ class Cgroup {
   [[nodiscard]] UniqueFd open_cpu_usage() const;
   [[nodiscard]] UniqueFd open_memory_events() const;
   [[nodiscard]] UniqueFd open_pids_events() const;
+  [[nodiscard]] UniqueFd open_memory_usage() const;
+  [[nodiscard]] UniqueFd open_pids_current() const;
 
   // The v2 directory for CLONE_INTO_CGROUP; -1 on v1.
   [[nodiscard]] int clone_directory() const noexcept;

@@ -15,7 +15,7 @@
 namespace rookery::sys {
 
 namespace {
-constexpr std::size_t kMaxDescriptors = 8;
+constexpr std::size_t kMaxDescriptors = 16;
 }
 
 std::pair<UniqueFd, UniqueFd> seqpacket_pair() {

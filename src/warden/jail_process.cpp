@@ -123,6 +123,8 @@ void JailProcess::start() {
   cpu_usage_ = cgroup_.open_cpu_usage();
   memory_events_ = cgroup_.open_memory_events();
   pids_events_ = cgroup_.open_pids_events();
+  memory_usage_ = cgroup_.open_memory_usage();
+  pids_current_ = cgroup_.open_pids_current();
 }
 
 void JailProcess::map_ids() const {
@@ -186,11 +188,14 @@ std::vector<int> JailProcess::lease_descriptors() const {
   fds[wire::kCpuUsage] = cpu_usage_.get();
   fds[wire::kMemoryEvents] = memory_events_.get();
   fds[wire::kPidsEvents] = pids_events_.get();
+  fds[wire::kMemoryUsage] = memory_usage_.get();
+  fds[wire::kPidsCurrent] = pids_current_.get();
   return fds;
 }
 
 void JailProcess::forget_lease() noexcept {
-  for (sys::UniqueFd* fd : {&init_channel_, &repl_channel_, &output_, &error_, &workspace_, &cpu_usage_, &memory_events_, &pids_events_}) {
+  for (sys::UniqueFd* fd : {&init_channel_, &repl_channel_, &output_, &error_, &workspace_, &cpu_usage_, &memory_events_, &pids_events_,
+                            &memory_usage_, &pids_current_}) {
     fd->reset();
   }
 }

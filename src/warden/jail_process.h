@@ -111,7 +111,7 @@ class JailProcess {
   sys::UniqueFd program_output_, program_error_;  // what programs of the jail write to
   std::vector<sys::UniqueFd> cgroup_procs_;
   // The server's ends, until the lease.
-  sys::UniqueFd init_channel_, repl_channel_, output_, error_, workspace_, cpu_usage_, memory_events_, pids_events_;
+  sys::UniqueFd init_channel_, repl_channel_, output_, error_, workspace_, cpu_usage_, memory_events_, pids_events_, memory_usage_, pids_current_;
 };
 
 }  // namespace rookery::warden

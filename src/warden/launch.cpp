@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "log/log.h"
 #include "sys/clone.h"
 #include "sys/credentials.h"
 #include "sys/error.h"
@@ -154,6 +155,7 @@ int launch(const util::Settings& settings) {
     supervised = start_warden(settings, ids, delegation, std::move(listener), root.get());
     supervised.way_back = delegation.keep();
   }
+  log::start(settings, "supervisor");
   return supervise(std::move(supervised));
 }
 

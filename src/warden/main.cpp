@@ -35,6 +35,7 @@
 
 #include "jail/image.h"
 #include "jail/init_protocol.h"
+#include "log/log.h"
 #include "sys/clone.h"
 #include "sys/credentials.h"
 #include "sys/error.h"
@@ -195,8 +196,8 @@ int serve(Poller& poller, Pool& pool, Requests& requests, Server& server, int si
         handle_signals(signals, server);
         const int status = server.status;
         if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
-        std::fprintf(stderr, "rookery: the server ended unexpectedly (%s %d); all sessions are gone\n",
-                     WIFEXITED(status) ? "status" : "signal", WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+        log::critical("the server ended unexpectedly; all sessions are gone",
+                      {{WIFEXITED(status) ? "status" : "signal", std::int64_t{WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status)}}});
         return 1;
       } else if (tag == kSignalTag) {
         if (handle_signals(signals, server)) sys::signal_process(server.process.pidfd.get(), SIGTERM);
@@ -238,7 +239,7 @@ void end_all(Poller& poller, Pool& pool, Requests& requests, Server& server, int
     }
     pool.on_timer();
   }
-  if (!pool.done()) std::fprintf(stderr, "rookery: some jails did not end in time; the kernel ends them with the warden\n");
+  if (!pool.done()) log::warning("some jails did not end in time; the kernel ends them with the warden");
 }
 
 // Flat jails live in Z itself, so this is where the kernel's own switch against inner user namespaces is for them.
@@ -257,7 +258,7 @@ void prove_one_jail(Poller& poller, Pool& pool, JailContext& context, Server& se
         throw std::runtime_error("no jail can be built here: " + pool.last_failure() + util::container_advice());
       }
       // A host that refuses nested user namespaces (AppArmor's restriction, a sysctl).
-      std::fprintf(stderr, "rookery: jails are made flat, without a user namespace of their own (SANDBOX_JAIL_USERNS=auto)\n");
+      log::warning("jails are made flat, without a user namespace of their own (SANDBOX_JAIL_USERNS=auto)");
       context.nested = false;
       pool.forget_failures();
     }
@@ -275,6 +276,7 @@ void prove_one_jail(Poller& poller, Pool& pool, JailContext& context, Server& se
 int warden_main(const util::Settings& settings) {
   sys::check(::prctl(PR_SET_NAME, "warden"), "name the process");
   sys::check(::prctl(PR_SET_DUMPABLE, 0), "make the process not dumpable");
+  log::start(settings, "warden");
   refuse_what_nobody_needs();
   own_descriptors();
   const sys::Cgroup cgroup = inherited_cgroup();
@@ -313,7 +315,7 @@ int warden_main(const util::Settings& settings) {
     poller.add(requests.channel(), kServerTag);
     status = serve(poller, pool, requests, server, signals.get());
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "rookery: %s\n", error.what());
+    log::critical(error.what());
   }
   end_all(poller, pool, requests, server, signals.get());
   remove_left_directories();

@@ -2,9 +2,9 @@
 #include "warden/pool.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
+#include "log/log.h"
 #include "util/random.h"
 #include "warden/handover.h"
 
@@ -60,7 +60,7 @@ void Pool::on_forked(const ZygoteProcess::Forked& forked) {
       slot.jail->adopt_interpreter(forked.pid);
     }
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "rookery: %s\n", error.what());
+    log::warning("an interpreter could not be started", {{"session_id", log::shortened(slot.jail->id())}, {"error", error.what()}});
     slot.jail->kill();
     return;
   }
@@ -233,6 +233,8 @@ void Pool::on_ready(Slot& slot) {
   --starting_;
   failures_in_a_row_ = 0;
   had_success_ = true;
+  const auto took = std::chrono::duration<double, std::milli>(Clock::now() - slot.jail->started());
+  log::write_as("init", log::Level::kDebug, "jail started", {{"session_id", log::shortened(slot.jail->id())}, {"duration_ms", took.count()}});
   if (slot.leased) {
     slot.jail->state = JailProcess::State::kLeased;
     if (slot.pending) answers_.leased(slot.pending->nonce, wire::Type::kKilled, slot.lease, *slot.jail);
@@ -275,6 +277,9 @@ void Pool::on_end(std::uint32_t index) {
     return;
   }
   slot.jail->ended();
+  const bool asked_for = slot.pending.has_value() || shutting_down_;
+  log::write_as("init", asked_for ? log::Level::kDebug : log::Level::kWarning, asked_for ? "jail ended" : "a jail ended by itself",
+                {{"session_id", log::shortened(slot.jail->id())}});
   if (state == JailProcess::State::kReady) {
     std::erase(ready_, index);
     drop(index);
@@ -295,7 +300,7 @@ void Pool::fail_start(std::uint32_t index, const std::string& why) {
   if (!slot.leased) ++failures_in_a_row_;
   last_failure_ = why;
   const bool released = slot.pending && slot.pending->type == wire::Type::kReleased;
-  if (!shutting_down_ && !released) std::fprintf(stderr, "rookery: a jail could not be set up: %s\n", why.c_str());
+  if (!shutting_down_ && !released) log::write_as("init", log::Level::kWarning, "a jail could not be set up", {{"error", why}});
   if (!slot.leased) {
     drop(index);
   } else if (released) {

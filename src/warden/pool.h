@@ -57,6 +57,7 @@ class Pool {
 
   [[nodiscard]] bool nested() const noexcept { return context_.nested; }
   [[nodiscard]] std::uint32_t ready() const noexcept { return static_cast<std::uint32_t>(ready_.size()); }
+  [[nodiscard]] std::uint32_t zygote_starts() const noexcept { return zygotes_ ? zygotes_->starts() : 0; }
   [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
   [[nodiscard]] const std::string& last_failure() const noexcept { return last_failure_; }
   void forget_failures() noexcept {

@@ -50,11 +50,11 @@ constexpr Row kTable[] = {
     {wire::Type::kKill, true, [](Requests&, Pool& pool, std::uint64_t nonce, std::uint64_t lease) { pool.rebuild(nonce, lease); }},
     // Ends a session of the server's own; its number is never given again.
     {wire::Type::kRelease, true, [](Requests&, Pool& pool, std::uint64_t nonce, std::uint64_t lease) { pool.release(nonce, lease); }},
-    // Three numbers.
+    // Four numbers.
     {wire::Type::kStats, false,
      [](Requests& requests, Pool& pool, std::uint64_t nonce, std::uint64_t) {
        wire::Writer message(wire::Type::kStatistics, nonce);
-       requests.send(message.u32(pool.ready()).u32(pool.count()).u32(pool.nested() ? 1 : 0));
+       requests.send(message.u32(pool.ready()).u32(pool.count()).u32(pool.nested() ? 1 : 0).u32(pool.zygote_starts()));
      }},
 };
 

@@ -6,9 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include <cerrno>
+#include <cstring>
 #include <exception>
 
+#include "log/log.h"
 #include "sys/error.h"
 #include "sys/mount.h"
 #include "warden/leftovers.h"
@@ -47,7 +49,7 @@ SessionStorage::SessionStorage(std::string root, std::string id, uid_t uid, cons
 
 SessionStorage::~SessionStorage() {
   const std::string path = root_ + "/" + id_;
-  if (mounted_ && ::umount2(path.c_str(), MNT_DETACH) != 0) std::perror("rookery: unmount a session");
+  if (mounted_ && ::umount2(path.c_str(), MNT_DETACH) != 0) log::warning("a session's files could not be unmounted", {{"error", std::strerror(errno)}});
   if (::rmdir(path.c_str()) == 0) return;
   // A plain directory may hold very much: a child removes it, so that the warden goes on; it reaps the child as any other.
   const pid_t child = ::fork();
@@ -56,7 +58,7 @@ SessionStorage::~SessionStorage() {
     const sys::UniqueFd root(sys::check(::open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open the sessions root"));
     remove_tree(root.get(), id_);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "rookery: %s\n", error.what());
+    log::warning("a session's files could not be removed", {{"error", error.what()}});
   }
   if (child == 0) ::_exit(0);
 }

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <ctime>
 #include <stdexcept>
 
+#include "log/log.h"
 #include "sys/credentials.h"
 #include "sys/error.h"
 #include "util/embedded.h"
@@ -109,7 +109,7 @@ int supervise(Supervised supervised) {
   }
   clear_cgroups(supervised);
   if (WIFEXITED(status)) return WEXITSTATUS(status);
-  std::fprintf(stderr, "rookery: the warden was ended by signal %d; all sessions are gone\n", WTERMSIG(status));
+  log::critical("the warden was ended by a signal; all sessions are gone", {{"signal", std::int64_t{WTERMSIG(status)}}});
   return 128 + WTERMSIG(status);
 }
 

@@ -39,25 +39,26 @@ void enter_image(const jail::Image& image) {
   sys::enter_root(image.root);
 }
 
-void arrange_descriptors(int channel, int config) {
+void arrange_descriptors(int channel, int config, int output) {
   const int moved_channel = sys::check(::fcntl(channel, F_DUPFD_CLOEXEC, 64), "move a descriptor");
   const int moved_config = sys::check(::fcntl(config, F_DUPFD_CLOEXEC, 64), "move a descriptor");
+  const int moved_output = sys::check(::fcntl(output, F_DUPFD_CLOEXEC, 64), "move a descriptor");
   sys::check(::dup2(moved_channel, kChannel), "dup2");
   sys::check(::dup2(moved_config, kConfig), "dup2");
   const sys::UniqueFd null(sys::check(::open("/dev/null", O_RDWR | O_CLOEXEC), "open /dev/null"));
   sys::check(::dup2(null.get(), 0), "dup2");
-  sys::check(::dup2(2, 1), "dup2");  // what a module prints while it is imported goes to the log
+  for (const int standard : {1, 2}) sys::check(::dup2(moved_output, standard), "dup2");
   sys::check(::close_range(kConfig + 1, ~0u, 0), "close all other descriptors");
 }
 
-[[noreturn]] void become_zygote(const ZygoteRecipe& recipe, int channel, int config) noexcept {
+[[noreturn]] void become_zygote(const ZygoteRecipe& recipe, int channel, int config, int output) noexcept {
   try {
     sigset_t none;
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     ::signal(SIGPIPE, SIG_DFL);
     enter_image(*recipe.image);
-    arrange_descriptors(channel, config);
+    arrange_descriptors(channel, config, output);
     sys::limit_capabilities(kCapabilities);
     sys::set_no_new_privileges();
     sys::check(::prctl(PR_SET_PDEATHSIG, SIGKILL), "set the parent-death signal");
@@ -77,7 +78,7 @@ void arrange_descriptors(int channel, int config) {
     ::execve(recipe.image->python.c_str(), arguments, pointers.data());
     sys::throw_errno("exec " + recipe.image->python);
   } catch (const std::exception& error) {
-    ::dprintf(2, "rookery: the zygote cannot start: %s\n", error.what());
+    ::dprintf(output, "cannot start: %s\n", error.what());
   }
   ::_exit(70);
 }
@@ -95,8 +96,13 @@ sys::UniqueFd write_config(const ZygoteRecipe& recipe) {
 ZygoteProcess::ZygoteProcess(const ZygoteRecipe& recipe) {
   auto [here, there] = sys::seqpacket_pair();
   const sys::UniqueFd config = write_config(recipe);
+  int output[2];
+  sys::check(::pipe2(output, O_CLOEXEC), "pipe");
+  const sys::UniqueFd printed(output[1]);
+  output_.emplace(sys::UniqueFd(output[0]));
+  sys::check(::fcntl(output_->fd(), F_SETFL, O_NONBLOCK), "make a pipe non-blocking");
   process_ = sys::clone_process(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS);
-  if (process_.pid == 0) become_zygote(recipe, there.get(), config.get());
+  if (process_.pid == 0) become_zygote(recipe, there.get(), config.get(), printed.get());
   channel_ = std::move(here);
 }
 

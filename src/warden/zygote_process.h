@@ -11,6 +11,7 @@
 #include "jail/image.h"
 #include "sys/clone.h"
 #include "sys/unique_fd.h"
+#include "warden/output_lines.h"
 
 namespace rookery::warden {
 
@@ -49,10 +50,13 @@ class ZygoteProcess {
   [[nodiscard]] std::uint32_t forks() const noexcept { return forks_; }
   [[nodiscard]] std::chrono::steady_clock::time_point started() const noexcept { return started_; }
   [[nodiscard]] int channel() const noexcept { return channel_.get(); }
+  // What it and the modules that it imports print.
+  [[nodiscard]] OutputLines& output() noexcept { return *output_; }
 
  private:
   sys::Cloned process_;
   sys::UniqueFd channel_;
+  std::optional<OutputLines> output_;
   bool ready_ = false;
   std::uint32_t forks_ = 0;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();

@@ -2,7 +2,8 @@
 #include "warden/zygotes.h"
 
 #include <algorithm>
-#include <cstdio>
+
+#include "log/log.h"
 
 namespace rookery::warden {
 
@@ -33,7 +34,7 @@ bool Zygotes::fork(std::uint64_t nonce, uid_t uid, bool nested, const std::vecto
   try {
     entry->process->fork(nonce, uid, nested, descriptors);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "rookery: %s\n", error.what());
+    log::warning("the zygote cannot be asked", {{"error", error.what()}});
     return false;
   }
   entry->asked.insert(nonce);
@@ -43,11 +44,17 @@ bool Zygotes::fork(std::uint64_t nonce, uid_t uid, bool nested, const std::vecto
 }
 
 void Zygotes::on_event(std::uint64_t tag) {
-  const auto entry = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& candidate) { return candidate.tag == tag; });
+  const std::uint64_t of_channel = tag & ~std::uint64_t{1};
+  const auto entry = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& candidate) { return candidate.tag == of_channel; });
   if (entry == entries_.end()) return;
+  if (tag != of_channel) return log_output(*entry);
   try {
     const auto forked = entry->process->read();
     if (!forked) {
+      if (entry->process->ready()) {
+        ++starts_;
+        log::write_as("zygote", log::Level::kInfo, "zygote started");
+      }
       failures_ = 0;
       retire();
       return;
@@ -56,14 +63,26 @@ void Zygotes::on_event(std::uint64_t tag) {
     retire();
     on_forked_(*forked);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "rookery: %s; interpreters are started without it meanwhile\n", error.what());
+    log::warning("the zygote is lost; interpreters are started without it meanwhile", {{"error", error.what()}});
     lose(*entry);
   }
 }
 
+void Zygotes::log_output(Entry& entry) {
+  const auto line = [](std::string_view text) { log::write_as("zygote", log::Level::kWarning, "printed", {{"text", text}}); };
+  if (!entry.process->output().read(line)) poller_.remove(entry.process->output().fd());
+}
+
+// Before its descriptors are closed; what it printed last often says why it ended.
+void Zygotes::forget(Entry& entry) noexcept {
+  log_output(entry);
+  poller_.remove(entry.process->channel());
+  poller_.remove(entry.process->output().fd());
+}
+
 void Zygotes::lose(Entry& entry) noexcept {
   const std::set<std::uint64_t> unanswered = std::move(entry.asked);
-  poller_.remove(entry.process->channel());
+  forget(entry);
   const std::uint64_t tag = entry.tag;
   std::erase_if(entries_, [&](const Entry& candidate) { return candidate.tag == tag; });
   for (const std::uint64_t nonce : unanswered) on_forked_({nonce, -1, "the zygote ended"});
@@ -77,9 +96,12 @@ void Zygotes::retire() noexcept {
   const Entry* in_use = current();
   if (in_use == nullptr) return;
   const std::uint64_t tag = in_use->tag;
-  std::erase_if(entries_, [&](const Entry& entry) {
+  std::erase_if(entries_, [&](Entry& entry) {
     const bool done = entry.tag < tag && entry.asked.empty();
-    if (done) poller_.remove(entry.process->channel());
+    if (done) {
+      forget(entry);
+      log::write_as("zygote", log::Level::kInfo, "zygote replaced", {{"forks", std::int64_t{entry.process->forks()}}});
+    }
     return done;
   });
 }
@@ -87,12 +109,14 @@ void Zygotes::retire() noexcept {
 void Zygotes::start() noexcept {
   try {
     Entry entry;
-    entry.tag = next_tag_++;
+    entry.tag = next_tag_;
+    next_tag_ += 2;
     entry.process = std::make_unique<ZygoteProcess>(recipe_);
     poller_.add(entry.process->channel(), entry.tag);
+    poller_.add(entry.process->output().fd(), entry.tag + 1);
     entries_.push_back(std::move(entry));
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "rookery: no zygote can be started: %s\n", error.what());
+    log::error("no zygote can be started", {{"error", error.what()}});
     retry_at_ = Clock::now() + std::chrono::seconds(kMaxRetrySeconds);
   }
 }

@@ -28,6 +28,9 @@ class Zygotes {
   // Whether the first one is still coming up.
   [[nodiscard]] bool starting() const noexcept { return !ready() && !entries_.empty(); }
 
+  // How many became ready so far.
+  [[nodiscard]] std::uint32_t starts() const noexcept { return starts_; }
+
   void on_event(std::uint64_t tag);
   void on_timer();
   [[nodiscard]] int timeout_ms() const;  // -1: no need
@@ -37,13 +40,15 @@ class Zygotes {
  private:
   using Clock = std::chrono::steady_clock;
   struct Entry {
-    std::uint64_t tag = 0;
+    std::uint64_t tag = 0;  // of its channel; the next number is that of its output
     std::unique_ptr<ZygoteProcess> process;
     std::set<std::uint64_t> asked;  // nonces without an answer
   };
 
   void start() noexcept;
   void lose(Entry& entry) noexcept;
+  void forget(Entry& entry) noexcept;
+  void log_output(Entry& entry);
   void retire() noexcept;
   [[nodiscard]] Entry* current() noexcept;
 
@@ -53,6 +58,7 @@ class Zygotes {
   Answer on_forked_;
   std::vector<Entry> entries_;  // oldest first; the last one that is ready is the one in use
   std::uint64_t next_tag_ = kFirstTag;
+  std::uint32_t starts_ = 0;
   unsigned failures_ = 0;
   Clock::time_point retry_at_{};
 };

@@ -25,7 +25,7 @@ namespace rookery::wire {
 
 constexpr std::uint32_t kMagic = 0x524b5731;          // "RKW1"
 constexpr std::size_t kMaxPayload = 32 * 1024;        // bytes; longer text travels in a sealed memfd
-constexpr std::size_t kMaxDescriptors = 8;            // SCM_RIGHTS descriptors with one message
+constexpr std::size_t kMaxDescriptors = 16;           // SCM_RIGHTS descriptors with one message
 
 enum class Type : std::uint16_t {
   // server -> warden. Payloads: see warden_messages.h.

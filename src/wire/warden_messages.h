@@ -17,7 +17,8 @@
 //                        kKilled keeps lease, id and workspace; the other descriptors are new.
 //   kReplRestarted       u64 lease; one descriptor: the new channel to the interpreter
 //   kReleased            u64 lease
-//   kStatistics          u32 ready jails, u32 jails, u32 1 when jails have user namespaces of their own
+//   kStatistics          u32 ready jails, u32 jails, u32 1 when jails have user namespaces of their own, u32 zygotes that
+//                        became ready so far
 //   kJailDied            u64 lease (nonce 0): the init of a leased jail ended; the server answers with kKill or kRelease
 namespace rookery::wire {
 
@@ -30,6 +31,8 @@ enum LeaseDescriptor : unsigned {
   kCpuUsage,           // cgroup v1 cpuacct.usage (nanoseconds) or v2 cpu.stat ("usage_usec N" line)
   kMemoryEvents,       // v1 memory.oom_control or v2 memory.events: both have a line "oom_kill N"
   kPidsEvents,         // v1 and v2 pids.events: a line "max N"
+  kMemoryUsage,        // v1 memory.usage_in_bytes or v2 memory.current: bytes
+  kPidsCurrent,        // pids.current: processes and threads
   kLeaseDescriptorCount,
 };
 

@@ -96,7 +96,7 @@ class Server:
 
     def notable_log(self):
         """The end of the log without the line of every request."""
-        lines = [line for line in self.log().splitlines() if not re.search(r" I (request|session) ", line)]
+        lines = [line for line in self.log().splitlines() if not re.search(r" (?:INFO|DEBUG) ", line)]
         return "\n".join(lines[-30:])
 
     def wait_until_ready(self):

@@ -12,6 +12,19 @@ install_packages() {
   { apt-get update -q && apt-get install -q -y --no-install-recommends $missing; } >&2
 }
 
+# unpack_package NAME DIRECTORY: puts a Debian package's files there without installing it: none of its scripts run, so no
+# service is started.
+unpack_package() {
+  [ -d "$2" ] && return 0
+  into=$(mktemp -d)
+  if (cd "$into" && { apt-get download -q "$1" || { apt-get update -q && apt-get download -q "$1"; }; } && dpkg-deb -x ./*.deb files) >&2; then
+    mkdir -p "$(dirname "$2")" && mv "$into/files" "$2"
+  else
+    echo "the package $1 cannot be downloaded" >&2
+  fi
+  rm -rf "$into"
+}
+
 BUILD_PACKAGES="g++ meson ninja-build pkg-config libseccomp-dev libcap-dev libcpp-httplib-dev rapidjson-dev libspdlog-dev doctest-dev python3 python3-dev"
 TEST_PACKAGES="clang git libclang-rt-dev procps util-linux iproute2 uidmap passwd python3-venv chromium-headless-shell python3-yaml"
 # To boot the guest of tests/vm. Where they cannot be had that suite is skipped, and says so.

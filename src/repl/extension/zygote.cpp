@@ -171,7 +171,7 @@ bool fork_loop(int warden, int config, const char* preloaded) noexcept {
     answer(*zygote, ready.text(std::string_view(preloaded).substr(0, 4096)));
     return serve_requests(*zygote);
   } catch (const std::exception& error) {
-    ::dprintf(2, "rookery: the zygote cannot start: %s\n", error.what());
+    ::dprintf(2, "cannot start: %s\n", error.what());
     return false;
   }
 }

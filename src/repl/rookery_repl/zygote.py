@@ -32,7 +32,7 @@ def _preload(names):
         except ModuleNotFoundError:
             continue
         except Exception as error:
-            print(f"rookery: preload of {name} failed and is left out: {error!r}"[:500], file=sys.stderr)
+            print(f"preload of {name} failed and is left out: {error!r}"[:500], file=sys.stderr)
             continue
         loaded.append(name)
     return loaded
@@ -42,7 +42,7 @@ def _check_alone():
     """A fork copies one thread and every descriptor: neither may be left over from an import."""
     threads = os.listdir("/proc/self/task")
     if len(threads) != 1:
-        raise SystemExit(f"rookery: a preloaded module left {len(threads) - 1} threads running; see SANDBOX_PRELOAD")
+        raise SystemExit(f"a preloaded module left {len(threads) - 1} threads running; see SANDBOX_PRELOAD")
 
 
 class _Generators:
@@ -96,6 +96,7 @@ def serve(warden, config, serve_session):
     native.remember_arenas()
     loaded = _preload(names.replace(",", " ").split())
     exercise(loaded)
+    sys.stdout.flush()  # what a module printed is the zygote's, not every session's
     warnings.filters[:] = filters
     _check_alone()
     gc.collect()

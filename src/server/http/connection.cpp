@@ -14,12 +14,11 @@ namespace {
 constexpr std::size_t kReceive = 16 * 1024;
 }
 
-Connection::Connection(sys::UniqueFd fd, std::atomic<std::size_t>& count) noexcept
-    : fd_(std::move(fd)), count_(count) {
-  count_.fetch_add(1, std::memory_order_relaxed);
+Connection::Connection(sys::UniqueFd fd, Traffic& traffic) noexcept : fd_(std::move(fd)), traffic_(traffic) {
+  traffic_.connections.fetch_add(1, std::memory_order_relaxed);
 }
 
-Connection::~Connection() { count_.fetch_sub(1, std::memory_order_relaxed); }
+Connection::~Connection() { traffic_.connections.fetch_sub(1, std::memory_order_relaxed); }
 
 void Connection::consume(std::size_t count) noexcept {
   start_ += count;
@@ -53,6 +52,7 @@ Io Connection::receive(int flags) {
     const ssize_t size = ::recv(fd(), bytes.data(), bytes.size(), flags);
     if (size > 0) {
       in_.append(bytes.data(), static_cast<std::size_t>(size));
+      traffic_.received.fetch_add(static_cast<std::uint64_t>(size), std::memory_order_relaxed);
       return Io::kDone;
     }
     if (size < 0 && errno == EINTR) continue;
@@ -77,6 +77,7 @@ Io Connection::receive(std::span<char> to, Pace& pace, std::size_t& size) noexce
     if (received > 0) {
       size = static_cast<std::size_t>(received);
       pace.bytes += size;
+      traffic_.received.fetch_add(size, std::memory_order_relaxed);
       return Io::kDone;
     }
     if (received < 0 && errno == EINTR) continue;
@@ -96,6 +97,7 @@ Io Connection::send(std::string_view first, std::string_view second, Pace& pace)
     if (sent > 0) {
       const auto count = static_cast<std::size_t>(sent);
       pace.bytes += count;
+      traffic_.sent.fetch_add(count, std::memory_order_relaxed);
       const std::size_t of_first = std::min(count, first.size());
       first.remove_prefix(of_first);
       second.remove_prefix(count - of_first);
@@ -113,6 +115,7 @@ void Connection::send_now(std::string_view bytes) noexcept {
   do {
     sent = ::send(fd(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   } while (sent < 0 && errno == EINTR);
+  if (sent > 0) traffic_.sent.fetch_add(static_cast<std::uint64_t>(sent), std::memory_order_relaxed);
 }
 
 }  // namespace rookery::server::http

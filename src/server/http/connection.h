@@ -19,12 +19,19 @@ namespace rookery::server::http {
 
 enum class Io { kDone, kClosed, kTimeout };
 
+// Of all connections of one server.
+struct Traffic {
+  std::atomic<std::size_t> connections{0};  // open
+  std::atomic<std::uint64_t> received{0};   // bytes
+  std::atomic<std::uint64_t> sent{0};
+};
+
 // One client: its socket and the bytes that came but were not used yet. It belongs to the poller or to
 // one worker, never to both, so nothing in it is locked.
 class Connection {
  public:
-  // `count` goes up by one while the connection lives.
-  Connection(sys::UniqueFd fd, std::atomic<std::size_t>& count) noexcept;
+  // `traffic` has to outlive the connection.
+  Connection(sys::UniqueFd fd, Traffic& traffic) noexcept;
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -59,7 +66,7 @@ class Connection {
   Io wait(short events, Pace& pace) noexcept;
 
   sys::UniqueFd fd_;
-  std::atomic<std::size_t>& count_;
+  Traffic& traffic_;
   std::string in_;
   std::size_t start_ = 0;
   HeadScanner scanner_;

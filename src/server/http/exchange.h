@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "server/http/request_head.h"
+#include "server/http/request_notes.h"
 #include "server/http/route.h"
 
 // What a handler sees of one request, and what it answers.
@@ -63,6 +64,7 @@ struct Request {
   std::string session_id;
   const RequestHead& head;
   Body& body;
+  RequestNotes& notes;
   // For poll(2) with no events asked: POLLHUP or POLLERR mean that the client is gone or the server is
   // stopping. Never to be read, written, kept or closed. A client that only shut down its sending side
   // may still wait for the answer.

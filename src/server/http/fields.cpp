@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <string>
+#include <utility>
 
 #include "server/http/syntax.h"
 #include "server/http/target.h"
@@ -25,6 +26,12 @@ std::optional<HeadError> FieldReader::line(std::string_view line) {
     close_ = close_ || list_has(value, "close");
     return std::nullopt;
   }
+  for (const auto& [field, known] : {std::pair("traceparent", &traceparent_), std::pair("X-Request-Id", &request_id_)}) {
+    if (!equals_ignoring_case(name, field)) continue;
+    known->value = value;
+    ++known->count;
+    return std::nullopt;
+  }
   // Each of these has one meaning only when it stands once.
   struct Known {
     std::string_view name;
@@ -40,7 +47,6 @@ std::optional<HeadError> FieldReader::line(std::string_view line) {
       {"Authorization", authorization_},
       {"Origin", origin_},
       {"Sec-Fetch-Site", sec_fetch_site_},
-      {"traceparent", traceparent_},
   };
   for (const Known& field : known) {
     if (!equals_ignoring_case(name, field.name)) continue;
@@ -67,7 +73,8 @@ std::optional<HeadError> FieldReader::finish(RequestHead& head) const {
   head.content_type = content_type_.value_or("");
   head.authorization = authorization_.value_or("");
   head.sec_fetch_site = sec_fetch_site_.value_or("");
-  head.traceparent = traceparent_.value_or("");
+  head.traceparent = traceparent_.once();
+  head.request_id = request_id_.once();
   if (origin_) head.origin = std::string(*origin_);
   return std::nullopt;
 }

@@ -23,7 +23,14 @@ class FieldReader {
   std::size_t count_ = 0;
   bool close_ = false;
   std::optional<std::string_view> host_, content_length_, transfer_encoding_, content_encoding_, expect_,
-      content_type_, authorization_, origin_, sec_fetch_site_, traceparent_;
+      content_type_, authorization_, origin_, sec_fetch_site_;
+  // Fields that only name the request: a repeated one names nothing.
+  struct Name {
+    std::string_view value;
+    int count = 0;
+    [[nodiscard]] std::string_view once() const noexcept { return count == 1 ? value : std::string_view(); }
+  };
+  Name traceparent_, request_id_;
 };
 
 }  // namespace rookery::server::http

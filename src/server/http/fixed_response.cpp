@@ -25,7 +25,7 @@ std::string_view reason_phrase(int status) noexcept {
   }
 }
 
-std::string fixed_response(const HttpError& error, bool close, bool head_only) {
+std::string fixed_response(const HttpError& error, bool close, bool head_only, std::string_view request_id) {
   std::string text = "HTTP/1.1 ";
   text += std::to_string(error.status());
   text += ' ';
@@ -39,6 +39,7 @@ std::string fixed_response(const HttpError& error, bool close, bool head_only) {
     text += value;
     text += "\r\n";
   }
+  if (!request_id.empty()) text.append("X-Request-Id: ").append(request_id).append("\r\n");
   if (close) text += "Connection: close\r\n";
   text += "\r\n";
   if (!head_only) text += error.body();

@@ -12,7 +12,7 @@ namespace rookery::server::http {
 
 [[nodiscard]] std::string_view reason_phrase(int status) noexcept;
 
-// The bytes of a whole response with a JSON body.
-[[nodiscard]] std::string fixed_response(const HttpError& error, bool close, bool head_only = false);
+// The bytes of a whole response with a JSON body. `request_id` is sent back where there is one.
+[[nodiscard]] std::string fixed_response(const HttpError& error, bool close, bool head_only = false, std::string_view request_id = {});
 
 }  // namespace rookery::server::http

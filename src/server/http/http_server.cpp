@@ -35,7 +35,8 @@ class HttpServer::Impl {
   }
 
   [[nodiscard]] Counters counters() const noexcept {
-    return {poller_.connections(), pool_.threads(), pool_.busy()};
+    const Traffic& traffic = poller_.traffic();
+    return {traffic.connections, pool_.threads(), pool_.busy(), traffic.received, traffic.sent};
   }
 
  private:

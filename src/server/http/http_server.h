@@ -58,6 +58,7 @@ struct AccessRecord {
   int status = 0;
   std::uint64_t duration_us = 0;
   bool completed = true;  // false: the response could not be sent whole
+  const RequestNotes* notes = nullptr;  // null for a request that no worker saw
 };
 
 // All are called from several threads at once and must not throw. Only `handler` is needed.
@@ -74,6 +75,8 @@ struct Counters {
   std::size_t connections = 0;
   std::size_t threads = 0;
   std::size_t busy = 0;  // requests being served
+  std::uint64_t received_bytes = 0;  // since the start, heads included
+  std::uint64_t sent_bytes = 0;
 };
 
 class HttpServer {

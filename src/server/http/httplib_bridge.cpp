@@ -18,7 +18,7 @@ constexpr Milliseconds kDrainPatience{100};
 // What the handler may set; framing and connection fields are the transport's.
 bool is_allowed_field(std::string_view name, std::string_view value) {
   constexpr std::string_view kOurs[] = {"Content-Length", "Content-Type", "Transfer-Encoding", "Connection",
-                                        "Keep-Alive"};
+                                        "Keep-Alive", "X-Request-Id"};
   return is_token(name) && is_field_value(value) &&
          std::none_of(std::begin(kOurs), std::end(kOurs),
                       [&](std::string_view ours) { return equals_ignoring_case(name, ours); });
@@ -49,6 +49,7 @@ struct HttplibBridge::Exchange {
   Connection& connection;
   const RequestHead& head;
   const RouteMatch& match;
+  RequestNotes& notes;
   BodyReader& body;
   bool keep;
   int status = 0;
@@ -75,11 +76,11 @@ HttplibBridge::HttplibBridge(const Hooks& hooks, const Limits& limits) : hooks_(
   svr_sock_ = 0;
 }
 
-Served HttplibBridge::run(Connection& connection, const RequestHead& head, const RouteMatch& match, bool keep) {
+Served HttplibBridge::run(Connection& connection, const RequestHead& head, const RouteMatch& match, RequestNotes& notes, bool keep) {
   const Pace read_pace{limits_.body_stall, limits_.transfer_floor, limits_.transfer_rate};
   const Pace write_pace{limits_.write_stall, limits_.transfer_floor, limits_.transfer_rate};
   BodyReader body(connection, head, body_limit(match.route, limits_), read_pace);
-  Exchange exchange{connection, head, match, body, keep};
+  Exchange exchange{connection, head, match, notes, body, keep};
   exchange_ = &exchange;
   const std::string text = synthetic_head(head);
   HttplibStream stream(connection, body, text, write_pace);
@@ -124,7 +125,7 @@ void HttplibBridge::call_handler(Request& request, Response& response) {
 void HttplibBridge::respond(const httplib::ContentReader* reader, httplib::Response& to) {
   HandlerBody body(exchange_->body, exchange_->head, reader);
   Request request{exchange_->match.route, exchange_->match.session_id, exchange_->head, body,
-                  exchange_->connection.fd()};
+                  exchange_->notes, exchange_->connection.fd()};
   Response response;
   call_handler(request, response);
   exchange_->status = response.status;
@@ -157,6 +158,7 @@ void HttplibBridge::translate(Response& response, httplib::Response& to) {
 // The last word before the head is written.
 void HttplibBridge::finish_fields(httplib::Response& to) {
   exchange_->keep = exchange_->keep && exchange_->body.drain(limits_.max_drain, kDrainPatience);
+  to.headers.emplace("X-Request-Id", exchange_->notes.request_id);
   to.headers.erase("Keep-Alive");
   to.headers.erase("Accept-Ranges");  // ranges are not served
   to.headers.erase("Connection");

@@ -26,7 +26,7 @@ class HttplibBridge : private httplib::Server {
   HttplibBridge(const Hooks& hooks, const Limits& limits);
 
   // `keep`: whether the connection may stay open as far as the caller knows.
-  Served run(Connection& connection, const RequestHead& head, const RouteMatch& match, bool keep);
+  Served run(Connection& connection, const RequestHead& head, const RouteMatch& match, RequestNotes& notes, bool keep);
 
  private:
   struct Exchange;

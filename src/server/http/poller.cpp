@@ -225,9 +225,9 @@ void Poller::accept_some() {
       }
       continue;
     }
-    auto connection = std::make_unique<Connection>(std::move(fd), count_);
+    auto connection = std::make_unique<Connection>(std::move(fd), traffic_);
     set_client_options(connection->fd(), limits_.linger);
-    if (connections() > limits_.max_connections && !close_oldest()) {
+    if (traffic_.connections.load(std::memory_order_relaxed) > limits_.max_connections && !close_oldest()) {
       connection->send_now(fixed_response(
           HttpError::with_detail(503, "too many connections", {{"Retry-After", "1"}}), true));
       continue;

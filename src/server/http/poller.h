@@ -43,7 +43,7 @@ class Poller {
   // Closes everything and ends the thread. Nothing may be handed over afterwards.
   void stop() noexcept;
 
-  [[nodiscard]] std::size_t connections() const noexcept { return count_.load(std::memory_order_relaxed); }
+  [[nodiscard]] const Traffic& traffic() const noexcept { return traffic_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -79,7 +79,7 @@ class Poller {
   const Dispatch dispatch_;
   const Refused refused_;
 
-  std::atomic<std::size_t> count_{0};
+  Traffic traffic_;
   std::atomic<bool> draining_{false};
   std::atomic<bool> stopping_{false};
   std::mutex mutex_;

@@ -42,7 +42,9 @@ struct RequestHead {
   std::optional<std::string> origin;
   std::string sec_fetch_site;
   std::string authorization;
-  std::string traceparent;  // not validated
+  // Not validated; empty when absent or sent more than once.
+  std::string traceparent;
+  std::string request_id;
 
   [[nodiscard]] bool has_body() const noexcept { return chunked || content_length.value_or(0) > 0; }
 };

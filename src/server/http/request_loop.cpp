@@ -4,6 +4,7 @@
 #include "server/http/body_reader.h"
 #include "server/http/fixed_response.h"
 #include "server/http/policy.h"
+#include "util/random.h"
 
 namespace rookery::server::http {
 
@@ -42,17 +43,23 @@ void RequestLoop::serve(WorkerPool::Worker& worker, std::unique_ptr<Connection> 
     if (next == HeadScanner::Result::kMore) return poller_.park(std::move(connection));
     if (!worker.begin_request(connection->fd(), false) &&
         !(asks_for_cheap_route(*connection) && worker.begin_request(connection->fd(), true))) {
+      begin();
       const HttpError busy = HttpError::with_detail(503, "server busy", {{"Retry-After", "1"}});
-      connection->send_now(fixed_response(busy, true));
-      started_ = std::chrono::steady_clock::now();
+      connection->send_now(fixed_response(busy, true, false, notes_.request_id));
       log(nullptr, nullptr, 503, true);
       return poller_.leave(std::move(connection));
     }
   }
 }
 
+void RequestLoop::begin() {
+  notes_ = {};
+  notes_.arrived = RequestNotes::Clock::now();
+  notes_.request_id = util::random_hex(32);
+}
+
 RequestLoop::After RequestLoop::answer(Connection& connection) {
-  started_ = std::chrono::steady_clock::now();
+  begin();
   try {
     const auto head = connection.take_head();
     if (const auto* error = std::get_if<HeadError>(&head)) {
@@ -67,11 +74,13 @@ RequestLoop::After RequestLoop::answer(Connection& connection) {
 }
 
 RequestLoop::After RequestLoop::answer(Connection& connection, const RequestHead& head) {
+  if (is_request_id(head.request_id)) notes_.request_id = head.request_id;
+  notes_.trace = parse_traceparent(head.traceparent);
   const bool keep = head.keep_alive && !stopping_.load(std::memory_order_relaxed);
   const auto admitted = admit(head, hooks_, limits_);
   if (const auto* error = std::get_if<HttpError>(&admitted)) return refuse(connection, *error, &head, keep);
   const RouteMatch& match = std::get<RouteMatch>(admitted);
-  const Served served = bridge_.run(connection, head, match, keep);
+  const Served served = bridge_.run(connection, head, match, notes_, keep);
   log(&head, &match, served.status, served.sent);
   if (!served.sent) return After::kClose;
   if (served.reuse) return After::kReuse;
@@ -87,7 +96,7 @@ RequestLoop::After RequestLoop::refuse(Connection& connection, const HttpError& 
   }
   Pace write_pace{limits_.write_stall, limits_.transfer_floor, limits_.transfer_rate};
   const bool head_only = head != nullptr && head->method == Method::kHead;
-  const bool sent = connection.send(fixed_response(error, !keep, head_only), {}, write_pace) == Io::kDone;
+  const bool sent = connection.send(fixed_response(error, !keep, head_only, notes_.request_id), {}, write_pace) == Io::kDone;
   log(head, nullptr, error.status(), sent);
   if (!sent) return After::kClose;
   return keep ? After::kReuse : After::kLeave;
@@ -95,9 +104,9 @@ RequestLoop::After RequestLoop::refuse(Connection& connection, const HttpError& 
 
 void RequestLoop::log(const RequestHead* head, const RouteMatch* route, int status, bool completed) const {
   if (!hooks_.access) return;
-  const auto elapsed = std::chrono::steady_clock::now() - started_;
+  const auto elapsed = RequestNotes::Clock::now() - notes_.arrived;
   const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(elapsed).count();
-  hooks_.access({head, route, status, static_cast<std::uint64_t>(microseconds), completed});
+  hooks_.access({head, route, status, static_cast<std::uint64_t>(microseconds), completed, &notes_});
 }
 
 }  // namespace rookery::server::http

@@ -29,6 +29,7 @@ class RequestLoop {
   enum class After { kReuse, kLeave, kClose };
 
   After answer(Connection& connection);
+  void begin();
   After answer(Connection& connection, const RequestHead& head);
   After refuse(Connection& connection, const HttpError& error, const RequestHead* head, bool keep);
   void log(const RequestHead* head, const RouteMatch* route, int status, bool completed) const;
@@ -38,7 +39,7 @@ class RequestLoop {
   Poller& poller_;
   const std::atomic<bool>& stopping_;
   HttplibBridge bridge_;
-  std::chrono::steady_clock::time_point started_;
+  RequestNotes notes_;  // of the request in answer()
 };
 
 }  // namespace rookery::server::http

@@ -35,7 +35,10 @@ constexpr Row kTable[] = {
     {Route::kDocsPage, Method::kGet, {"docs"}, BodyKind::kNone, "docs_page"},
     {Route::kDocsScript, Method::kGet, {"pages", "docs.js"}, BodyKind::kNone, "docs_script"},
     {Route::kPageStyle, Method::kGet, {"pages", "style.css"}, BodyKind::kNone, "page_style"},
+    {Route::kMetrics, Method::kGet, {"metrics"}, BodyKind::kNone, "metrics"},
+    {Route::kListSessions, Method::kGet, {"sessions"}, BodyKind::kNone, "list_sessions"},
 };
+static_assert(std::size(kTable) == kRouteCount);
 
 const Row& row(Route route) noexcept {
   return *std::find_if(std::begin(kTable), std::end(kTable), [&](const Row& r) { return r.route == route; });

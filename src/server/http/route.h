@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -24,7 +25,10 @@ enum class Route {
   kDocsPage,       // GET    /docs
   kDocsScript,     // GET    /pages/docs.js
   kPageStyle,      // GET    /pages/style.css
+  kMetrics,        // GET    /metrics
+  kListSessions,   // GET    /sessions
 };
+inline constexpr std::size_t kRouteCount = static_cast<std::size_t>(Route::kListSessions) + 1;
 
 enum class BodyKind {
   kNone,       // the route takes no body; one that is sent is read over

@@ -16,12 +16,12 @@ bool has(std::string_view text, std::string_view part) { return text.find(part) 
 TEST_CASE("a response has what every response has, and nothing else") {
   TestServer server;
   Client client(server);
-  const std::string response = client.exchange(kHealth);
+  const std::string response = client.exchange("GET /health HTTP/1.1\r\nHost: a\r\nX-Request-Id: r\r\n\r\n");
   CHECK(response ==
         "HTTP/1.1 200 OK\r\nContent-Length: 15\r\nContent-Type: application/json\r\n"
-        "X-Content-Type-Options: nosniff\r\n\r\n{\"status\":\"ok\"}");
-  const std::string gone = client.exchange("DELETE /sessions/s HTTP/1.1\r\nHost: a\r\n\r\n");
-  CHECK(gone == "HTTP/1.1 204 No Content\r\nX-Content-Type-Options: nosniff\r\n\r\n");
+        "X-Content-Type-Options: nosniff\r\nX-Request-Id: r\r\n\r\n{\"status\":\"ok\"}");
+  const std::string gone = client.exchange("DELETE /sessions/s HTTP/1.1\r\nHost: a\r\nX-Request-Id: r\r\n\r\n");
+  CHECK(gone == "HTTP/1.1 204 No Content\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: r\r\n\r\n");
   client.send("HEAD /health HTTP/1.1\r\nHost: a\r\n\r\n");
   const std::string head = client.receive("\r\n\r\n");
   CHECK(has(head, "Content-Length: 15\r\n"));
@@ -57,7 +57,7 @@ TEST_CASE("a body arrives whole, by length, in chunks and byte by byte") {
   CHECK(client.exchange("POST /sessions/s/files HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n186a0\r\n" +
                         std::string(100'000, 'x') + "\r\n0\r\n\r\n")
             .ends_with("\r\n\r\n100000"));
-  CHECK(client.exchange(exec_request("")).ends_with("Content-Length: 0\r\nX-Content-Type-Options: nosniff\r\n\r\n"));
+  CHECK(client.exchange(exec_request("", "X-Request-Id: r\r\n")).ends_with("Content-Length: 0\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: r\r\n\r\n"));
 }
 
 TEST_CASE("a streamed response keeps its promise or is cut") {

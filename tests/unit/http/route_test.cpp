@@ -38,6 +38,8 @@ TEST_CASE("every route is found") {
   CHECK(route(Method::kGet, {"sessions", "s", "files", "list"}) == Route::kListFiles);
   CHECK(route(Method::kGet, {"health"}) == Route::kHealth);
   CHECK(route(Method::kGet, {"openapi.json"}) == Route::kOpenApi);
+  CHECK(route(Method::kGet, {"metrics"}) == Route::kMetrics);
+  CHECK(route(Method::kGet, {"sessions"}) == Route::kListSessions);
 }
 
 TEST_CASE("unknown paths are 404, known ones with another method 405") {
@@ -48,7 +50,7 @@ TEST_CASE("unknown paths are 404, known ones with another method 405") {
   CHECK(status(Method::kGet, {"sessions", "s", "files", "list", "x"}) == 404);
   CHECK(status(Method::kPost, {"health"}) == 405);
   CHECK(status(Method::kOptions, {"sessions"}) == 405);
-  CHECK(status(Method::kGet, {"sessions"}) == 405);
+  CHECK(status(Method::kPut, {"sessions"}) == 405);
   CHECK(status(Method::kGet, {"sessions", "s", "exec"}) == 405);
   const auto match = match_route(head(Method::kPut, {"sessions", "s"}));
   CHECK(std::get<RouteError>(match).allow == "GET, HEAD, DELETE");

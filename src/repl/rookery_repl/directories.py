@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The directories below /tmp that programs keep caches and settings in, and what an image has ready for them."""
+import contextlib
 import os
 import sys
 
@@ -8,7 +9,12 @@ _FONT_CACHE = os.path.join(sys.prefix, "share", "rookery", "matplotlib")
 
 
 def make():
-    """Makes those that the environment names; where they are there already, it changes nothing."""
+    """Makes those that the environment names, as far as the session lets: what it has put there itself stays."""
+    with contextlib.suppress(OSError):
+        _make()
+
+
+def _make():
     for variable in ("MPLCONFIGDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
         path = os.environ.get(variable)
         if path:

@@ -10,7 +10,7 @@ from .tally import Tally, fail, run, skip
 BUILD_SECONDS = 1500
 IMAGE = "rookery:test"
 QUICK = ("test_documents", "test_image")
-LONG = ("test_documents", "test_manifests", "test_image", "test_ways", "test_limits_nest")
+LONG = ("test_documents", "test_manifests", "test_image", "test_ways", "test_limits_nest", "test_podman")
 # Suites of a server on the machine, that hold in a container, too: directory, module, way.
 AS_ON_THE_MACHINE = (
     ("escape", "test_escape", "least", {}),
@@ -23,9 +23,9 @@ AS_ON_THE_MACHINE = (
 )
 
 
-def build_image(source, engine):
+def build_image(source, client):
     """Throws AssertionError with the end of the output."""
-    status, output = run([source / "tools" / "image", IMAGE], BUILD_SECONDS, env={**os.environ, "DOCKER_HOST": engine.host, "DOCKER": sys.modules["engine"].DOCKER})
+    status, output = run([source / "tools" / "image", IMAGE], BUILD_SECONDS, env={**os.environ, "DOCKER": client})
     if status != 0:
         raise AssertionError("tools/image ended with %d\n%s" % (status, output[-4000:]))
 
@@ -34,12 +34,10 @@ def container(source, build, long, environment):
     sys.path[:0] = [str(source / "tests" / "container"), str(source / "tests" / "integration")]
     import engine
 
-    # Outside of build: its images take minutes to make, and the base stays the same.
-    directory = build / "engine"
     total = Tally()
     try:
-        with engine.Engine(directory) as running:
-            build_image(source, running)
+        with engine.Engine(build / "engine") as running:  # what it has built stays there for the next run
+            build_image(source, engine.DOCKER)
             print("  image built", flush=True)
             variables = {**environment, "DOCKER_HOST": running.host, "ROOKERY_TEST_IMAGE": IMAGE, "ROOKERY_TEST_WAY": "least"}
             for module in LONG if long else QUICK:

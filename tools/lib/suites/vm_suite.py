@@ -20,10 +20,11 @@ class Boot:
 
 
 JAIL, LIMITS, ESCAPE = "integration/test_jail", "integration/test_limits", "escape/test_escape"
+CONTAINER = "integration/test_least_privileges"
 ROOT_ONLY = {"kernel/unprivileged_userns_clone": "0"}
 SHORT = [Boot("cgroup v2", [JAIL, LIMITS])]
 LONG = [
-    Boot("cgroup v2", [JAIL, LIMITS, ESCAPE, "vm/test_cgroup2", "vm/test_user_namespaces"]),
+    Boot("cgroup v2", [JAIL, LIMITS, ESCAPE, CONTAINER, "vm/test_cgroup2", "vm/test_user_namespaces"]),
     Boot("user namespaces for root only", [JAIL, LIMITS, ESCAPE], sysctl=ROOT_ONLY, settings={"ROOKERY_TEST_JAIL": "flat"}),
     Boot("without Landlock", [JAIL, LIMITS, ESCAPE], parameters="lsm=lockdown,yama,apparmor", landlock=False),
 ]

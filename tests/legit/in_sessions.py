@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sessions whose interpreter has the packages of requirements.txt; each test of a class runs in both spawn modes."""
+"""Sessions whose interpreter has the packages of the container image; each test of a class runs in both spawn modes."""
 
 import os
 import pathlib

@@ -47,5 +47,11 @@ class Packages:
         self.works("import openpyxl\nfrom openpyxl.chart import BarChart, Reference\nw = openpyxl.Workbook(); s = w.active\nfor r in ((1, 2), (3, 4)): s.append(r)\nc = BarChart(); c.add_data(Reference(s, 1, 1, 2, 2)); s.add_chart(c)\n"
                    "s['C1'] = '=SUM(A1:B1)'; w.save('w.xlsx')\nassert openpyxl.load_workbook('w.xlsx').active['B2'].value == 4\nprint('fine')")
 
+    def test_the_other_packages_of_the_image(self):
+        self.works("import bs4, docx, pptx, pypdf, pytz, requests, seaborn, sympy, xlrd, xlsxwriter, io\nassert bs4.BeautifulSoup('<p>a<b>c', 'lxml').b.text == 'c'\nd = docx.Document(); d.add_paragraph('p'); d.save('d.docx'); assert docx.Document('d.docx').paragraphs[0].text == 'p'\n"
+                   "p = pptx.Presentation(); p.slides.add_slide(p.slide_layouts[5]); p.save('p.pptx'); assert len(pptx.Presentation('p.pptx').slides) == 1\nw = pypdf.PdfWriter(); w.add_blank_page(100, 100); w.write('b.pdf'); assert len(pypdf.PdfReader('b.pdf').pages) == 1\n"
+                   "x = sympy.symbols('x'); assert sympy.solve(x ** 2 - 4) == [-2, 2]\nw = xlsxwriter.Workbook('x.xlsx'); w.add_worksheet().write(0, 0, 1); w.close()\nseaborn.histplot([1, 2, 2]).figure.savefig('s.png')\n"
+                   "try: requests.get('http://192.0.2.1', timeout=5)\nexcept requests.ConnectionError: print('fine')")
+
 
 both_modes(Packages, globals())

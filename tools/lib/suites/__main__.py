@@ -53,7 +53,7 @@ def run_suite(name, options, variables):
         return native.fuzz(SOURCE, 60 if options.long else 4)
     if name == "legit":
         try:
-            variables["ROOKERY_TEST_PYTHON"] = str(packages.interpreter(SOURCE / "tests" / "legit" / "requirements.txt"))
+            variables["ROOKERY_TEST_PYTHON"] = str(packages.interpreter(SOURCE / "container" / "requirements.txt"))
         except subprocess.CalledProcessError as error:
             return fail("the packages of tests/legit cannot be installed\n%s" % error.stdout[-4000:])
     jobs = 1 if name in ("abuse", "http", "api") or options.sanitize != "none" else 2

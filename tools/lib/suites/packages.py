@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A virtual environment with the packages that tests/legit uses, made once and kept for as long as the list is the same."""
+"""A virtual environment with the packages of the container image, for tests/legit: made once and kept as long as the list is the same."""
 
 import fcntl
 import hashlib

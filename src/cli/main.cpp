@@ -12,6 +12,7 @@
 #include "cli/help.h"
 #include "cli/policy.h"
 #include "cli/settings_text.h"
+#include "exporter/main.h"
 #include "server/main.h"
 #include "util/settings.h"
 #include "warden/handover.h"
@@ -27,6 +28,7 @@ constexpr int kUsage = 2;
 void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 int serve(const cli::Configuration& configuration, const std::vector<std::string>&) {
+  util::forget_secrets();
   util::export_settings(configuration.settings);
   return warden::launch(configuration.settings);
 }
@@ -92,13 +94,21 @@ int run(std::vector<std::string> arguments) {
   return kUsage;
 }
 
+// What `rookery serve` wrote into the environment of the processes below it.
+util::Settings inherited_settings() {
+  util::Settings settings = util::settings_from_environment();
+  util::forget_secrets();
+  return settings;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
     // The roles that `rookery serve` starts come by their title (warden/handover.h).
-    if (argc == 1 && std::strcmp(argv[0], warden::kWardenTitle) == 0) return warden::warden_main(util::settings_from_environment());
-    if (argc == 1 && std::strcmp(argv[0], warden::kServerTitle) == 0) return server::server_main(util::settings_from_environment());
+    if (argc == 1 && std::strcmp(argv[0], warden::kWardenTitle) == 0) return warden::warden_main(inherited_settings());
+    if (argc == 1 && std::strcmp(argv[0], warden::kServerTitle) == 0) return server::server_main(inherited_settings());
+    if (argc == 1 && std::strcmp(argv[0], warden::kExporterTitle) == 0) return exporter::exporter_main(inherited_settings());
     return run({argv + 1, argv + argc});
   } catch (const std::invalid_argument& error) {
     std::fprintf(stderr, "rookery: %s\n", error.what());

@@ -58,6 +58,7 @@ void start(const util::Settings& settings, std::string role) {
   State& s = state();
   s.json = settings.log_format == "json";
   s.role = std::move(role);
+  s.service = settings.telemetry_service_name;
   s.environment = settings.environment;
   s.logger = State::make_logger(s.json);
   s.logger->set_level(to_spdlog(from_name(settings.log_level)));

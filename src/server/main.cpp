@@ -14,6 +14,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 
 #include "log/log.h"
@@ -24,6 +25,7 @@
 #include "server/request_log.h"
 #include "server/server_metrics.h"
 #include "server/session_table.h"
+#include "server/telemetry.h"
 #include "server/warden_client.h"
 #include "sys/credentials.h"
 #include "sys/error.h"
@@ -38,6 +40,7 @@ namespace {
 // warden/handover.h; the server links no warden code.
 constexpr int kListenSocket = 3;
 constexpr int kWardenChannel = 4;
+constexpr int kTelemetryChannel = 5;
 constexpr uid_t kUid = 100;
 
 // To write into workspaces whose owner is the session: read and write any file there, hand new ones over.
@@ -109,14 +112,16 @@ http::Limits http_limits(const util::Settings& settings) {
   return limits;
 }
 
-http::Hooks hooks(const util::Settings& settings, Handlers& handlers, ServerMetrics& metrics) {
+http::Hooks hooks(const util::Settings& settings, Handlers& handlers, ServerMetrics& metrics, Telemetry* telemetry) {
   http::Hooks hooks;
   hooks.handler = [&handlers](http::Request& request, http::Response& response) { handlers.handle(request, response); };
   hooks.host_allowed = [allowed = AllowedHosts(settings)](std::string_view host) { return allowed.contains(host); };
   hooks.host_is_own = [allowed = AllowedHosts(settings)](std::string_view host) { return allowed.is_own(host); };
   hooks.log_error = [](std::string_view text) { log::error("internal error", {{"error", text}}); };
-  hooks.access = [&metrics](const http::AccessRecord& record) {
+  hooks.trace_every_request = telemetry != nullptr;
+  hooks.access = [&metrics, telemetry](const http::AccessRecord& record) {
     metrics.count(record);
+    if (telemetry != nullptr) telemetry->request(record);
     log_request(record);
   };
   return hooks;
@@ -144,15 +149,21 @@ int server_main(const util::Settings& settings) {
   ::signal(SIGPIPE, SIG_IGN);
   log::start(settings, "server");
   give_up_privileges(settings);
+  std::optional<Telemetry> telemetry;
+  if (settings.telemetry_enabled) {
+    telemetry.emplace(settings, sys::UniqueFd(kTelemetryChannel));
+    telemetry->follow_log();
+  }
   wait_for_start();
 
   WardenClient warden(sys::UniqueFd(kWardenChannel), [] { ::_exit(1); });
   ServerMetrics metrics;
   SessionTable sessions(settings, warden, metrics);
-  Monitor monitor(settings, sessions, warden, metrics);
+  Monitor monitor(settings, sessions, warden, metrics, telemetry ? &*telemetry : nullptr);
   Handlers handlers(settings, sessions, warden, metrics, monitor);
-  http::HttpServer server(sys::UniqueFd(kListenSocket), http_limits(settings), hooks(settings, handlers, metrics));
+  http::HttpServer server(sys::UniqueFd(kListenSocket), http_limits(settings), hooks(settings, handlers, metrics, telemetry ? &*telemetry : nullptr));
   monitor.watch(&server);
+  if (telemetry) telemetry->follow_metrics([&monitor] { return monitor.families(); });
   // The one line that says it is ready, for people and for scripts that wait.
   std::printf("rookery ready on http://%s:%u\n", settings.listen_host.c_str(), unsigned{settings.listen_port});
   std::fflush(stdout);
@@ -164,8 +175,8 @@ int server_main(const util::Settings& settings) {
   }
   log::info("server stops", {{"sessions", static_cast<std::int64_t>(sessions.count())}});
   server.stop();
-  monitor.watch(nullptr);
   sessions.destroy_all();
+  if (telemetry) telemetry->end();
   return 0;
 }
 

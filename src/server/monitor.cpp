@@ -94,10 +94,24 @@ void add_usage(std::vector<Family>& all, const SessionTable::Page& live) {
   all.push_back(gauge("rookery_sessions_processes", "{process}", "Processes and threads of all leased sessions.", processes));
 }
 
+void add_telemetry(std::vector<Family>& all, Telemetry* telemetry) {
+  const telemetry::Sender::State state = telemetry != nullptr ? telemetry->state() : telemetry::Sender::State{{}, false};
+  Family records{"rookery_telemetry_records_total", Kind::kCounter, "{record}", "Spans, metrics and log records by what became of them.", {}};
+  for (std::size_t i = 0; i < std::size(telemetry::kSignals); ++i) {
+    const std::string signal(telemetry::name(telemetry::kSignals[i]));
+    const std::pair<const char*, std::uint64_t> results[] = {
+        {"exported", state.counts.exported[i]}, {"dropped", state.counts.dropped[i]}, {"failed", state.counts.failed[i]}};
+    for (const auto& [result, count] : results) records.points.push_back({{{"signal", signal}, {"result", result}}, static_cast<double>(count)});
+  }
+  all.push_back(gauge("rookery_telemetry_exporter_up", "1", "1 while the exporter runs; 0 also when telemetry is off.", state.up ? 1 : 0));
+  all.push_back(std::move(records));
+}
+
 }  // namespace
 
-Monitor::Monitor(const util::Settings& settings, const SessionTable& sessions, WardenClient& warden, const ServerMetrics& metrics)
-    : settings_(settings), sessions_(sessions), warden_(warden), metrics_(metrics) {}
+Monitor::Monitor(const util::Settings& settings, const SessionTable& sessions, WardenClient& warden, const ServerMetrics& metrics,
+                 Telemetry* telemetry)
+    : settings_(settings), sessions_(sessions), warden_(warden), metrics_(metrics), telemetry_(telemetry) {}
 
 std::vector<Family> Monitor::families() const {
   const ServerMetrics& m = metrics_;
@@ -122,6 +136,7 @@ std::vector<Family> Monitor::families() const {
   add_calls(all, m);
   add_requests(all, m);
   if (const http::HttpServer* transport = transport_) add_transport(all, transport->counters());
+  add_telemetry(all, telemetry_);
   return all;
 }
 

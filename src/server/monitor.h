@@ -11,6 +11,7 @@
 #include "server/http/http_server.h"
 #include "server/server_metrics.h"
 #include "server/session_table.h"
+#include "server/telemetry.h"
 #include "server/warden_client.h"
 #include "util/settings.h"
 
@@ -20,7 +21,7 @@ namespace rookery::server {
 class Monitor {
  public:
   // All must outlive the monitor.
-  Monitor(const util::Settings& settings, const SessionTable& sessions, WardenClient& warden, const ServerMetrics& metrics);
+  Monitor(const util::Settings& settings, const SessionTable& sessions, WardenClient& warden, const ServerMetrics& metrics, Telemetry* telemetry);
 
   // From here on the transport's numbers are part of the snapshot, until nullptr takes it away again.
   void watch(const http::HttpServer* transport) noexcept { transport_ = transport; }
@@ -35,6 +36,7 @@ class Monitor {
   const SessionTable& sessions_;
   WardenClient& warden_;
   const ServerMetrics& metrics_;
+  Telemetry* telemetry_;  // nullptr: off
   std::chrono::system_clock::time_point started_ = std::chrono::system_clock::now();
   std::atomic<const http::HttpServer*> transport_ = nullptr;
   mutable std::mutex asking_mutex_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <cstring>
 #include <stdexcept>
 
 #include "util/settings_table.h"
@@ -64,6 +65,14 @@ Settings settings_from_environment() {
     if (value != nullptr && *value != '\0') assign(*setting, settings, setting->variable, value);
   }
   return settings;
+}
+
+void forget_secrets() {
+  for (const Setting* setting : all_settings()) {
+    if (!setting->secret) continue;
+    if (char* value = std::getenv(setting->variable.c_str())) ::explicit_bzero(value, std::strlen(value));
+    ::unsetenv(setting->variable.c_str());
+  }
 }
 
 void export_settings(const Settings& settings) {

@@ -55,6 +55,13 @@ struct Settings {
   std::string log_format;
   std::string log_level;
   std::string environment;
+
+  bool telemetry_enabled = false;
+  std::string telemetry_service_name;
+  std::string telemetry_endpoint;
+  std::string telemetry_headers;
+  std::string telemetry_certificates;
+  std::uint32_t telemetry_metrics_interval_s = 0;
 };
 
 // Reads the environment over the defaults: how the processes that `rookery serve` starts learn what is in force.
@@ -63,5 +70,9 @@ Settings settings_from_environment();
 
 // Writes everything that is not at its default into this process's environment, and takes the other settings out of it.
 void export_settings(const Settings& settings);
+
+// Overwrites the secrets among the settings in this process's environment where the kernel shows it
+// (/proc/PID/environ), and takes them out of it.
+void forget_secrets();
 
 }  // namespace rookery::util

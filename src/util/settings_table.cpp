@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "util/settings_table.h"
 
+#include "util/otlp_destination.h"
 #include "util/setting_kinds.h"
 
 namespace rookery::util {
@@ -123,7 +124,27 @@ std::vector<SettingGroup> groups() {
            choice(&S::log_format, "LOG_FORMAT", {"text", "json"}, "text", "how a line of the log is written"),
            choice(&S::log_level, "LOG_LEVEL", {"DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"}, "INFO",
                   "the least important lines that are written"),
-           text(&S::environment, "ENVIRONMENT", "production", "a name for log lines in JSON"),
+           text(&S::environment, "ENVIRONMENT", "production",
+                "a name for log lines in JSON and the resource attribute `deployment.environment`"),
+       }},
+      {"Telemetry",
+       {
+           toggle(&S::telemetry_enabled, "TELEMETRY_ENABLED", "0",
+                  "export traces, metrics and logs by OTLP over HTTP; without it nothing is ever sent"),
+           text(&S::telemetry_service_name, "TELEMETRY_SERVICE_NAME", "rookery",
+                "`service` in log lines and the resource attribute `service.name`"),
+           text(&S::telemetry_endpoint, "TELEMETRY_OTLP_ENDPOINT", "http://localhost:4318",
+                "an URL http://HOST[:PORT][/PATH] or https://...",
+                [](std::string_view value) { return parse_otlp_endpoint(value).has_value(); },
+                "the receiver; `/v1/traces`, `/v1/metrics` and `/v1/logs` are put behind it"),
+           secret(text(&S::telemetry_headers, "TELEMETRY_OTLP_HEADERS", "",
+                       "name=value, comma-separated, percent-encoded where need be",
+                       [](std::string_view value) { return parse_otlp_headers(value).has_value(); },
+                       "fields to send along, e.g. `authorization=Bearer%20...`")),
+           path(&S::telemetry_certificates, "TELEMETRY_OTLP_CERTIFICATE", "/etc/ssl/certs/ca-certificates.crt",
+                "a PEM file of the authorities that an https receiver's certificate may come from; read at the start"),
+           number(&S::telemetry_metrics_interval_s, "TELEMETRY_METRICS_INTERVAL", 15, "seconds", 1, 3600,
+                  "between two exports of metrics"),
        }},
   };
 }

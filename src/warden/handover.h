@@ -13,6 +13,7 @@ namespace rookery::warden {
 
 constexpr const char* kWardenTitle = "rookery: warden";
 constexpr const char* kServerTitle = "rookery: server";
+constexpr const char* kExporterTitle = "rookery: exporter";
 
 // The warden's descriptors.
 constexpr int kListenSocket = 3;
@@ -23,12 +24,17 @@ constexpr int kFirstCgroup = 6;    // rookery's cgroup, one directory a hierarch
 // The server's descriptors.
 constexpr int kServerListenSocket = 3;
 constexpr int kServerWardenChannel = 4;
+constexpr int kServerTelemetryChannel = 5;  // with telemetry_enabled only
+
+// The exporter's.
+constexpr int kExporterChannel = 3;
 
 // "v2" or "v1 N" (N hierarchies): how to read the cgroup descriptors.
 constexpr const char* kCgroupVariable = "ROOKERY_CGROUP";
 
 // Ids in the warden's user namespace Z.
 constexpr uid_t kServerUid = 100;
+constexpr uid_t kExporterUid = 101;
 constexpr uid_t kFirstSessionUid = 1000;
 
 // How many jails there may be at once: leased, ready ahead of demand, and ending.

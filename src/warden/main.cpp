@@ -6,6 +6,7 @@
 //    └─ rookery: warden          uid 0 in Z, all capabilities there, none on the host; pid 1 of a PID namespace;
 //        │                       one thread, one epoll loop; a filter that holds for all below
 //        ├─ rookery: server      uid 100 in Z, an empty root; HTTP
+//        ├─ rookery: exporter    uid 101 in Z, a small root; sends telemetry; only with TELEMETRY_ENABLED
 //        ├─ rookery: zygote      uid 0 in Z, six capabilities there, the image as root: forks interpreters into jails
 //        └─ rookery: init …      one per session, pid 1 of its jail, an unused uid
 //
@@ -44,10 +45,12 @@
 #include "sys/socket.h"
 #include "util/container_advice.h"
 #include "util/embedded.h"
+#include "warden/exporter_process.h"
 #include "warden/handover.h"
 #include "warden/leftovers.h"
 #include "warden/pool.h"
 #include "warden/requests.h"
+#include "warden/role.h"
 
 namespace rookery::warden {
 
@@ -58,6 +61,7 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kServerTag = 1;
 constexpr std::uint64_t kServerEndTag = 2;
 constexpr std::uint64_t kSignalTag = 3;
+constexpr std::uint64_t kExporterEndTag = 4;
 
 sys::Cgroup inherited_cgroup() {
   const char* how = std::getenv(kCgroupVariable);
@@ -109,7 +113,7 @@ Trees build_trees(const util::Settings& settings) {
   Trees trees;
   trees.root = settings.sessions_root;
   sys::mount_fs("tmpfs", trees.root, MS_NOSUID, "mode=755,size=64m");
-  for (const char* directory : {"/proc", "/sessions", "/image/default", "/empty"}) fs::create_directories(trees.root + directory);
+  for (const char* directory : {"/proc", "/sessions", "/image/default", "/empty", "/exporter"}) fs::create_directories(trees.root + directory);
   sys::attach(sessions.get(), trees.root + "/sessions");
   // The warden's own PID namespace; a proc for a jail can be mounted only while one like it is in sight.
   sys::mount_fs("proc", trees.root + "/proc", MS_NOSUID | MS_NODEV | MS_NOEXEC);
@@ -138,23 +142,13 @@ struct Server {
 
 // Into namespaces of its own already here: it sees no other process and no mount but its own. It drops the rest itself
 // after its exec (server/main.h), which it needs for its memory to be its own.
-Server start_server() {
+Server start_server(const ExporterProcess* exporter) {
   auto [here, there] = sys::seqpacket_pair();
   Server server;
   server.process = sys::clone_process(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC);
   if (server.process.pid == 0) {
-    const int listener = ::fcntl(kListenSocket, F_DUPFD_CLOEXEC, 64);
-    const int channel = ::fcntl(there.get(), F_DUPFD_CLOEXEC, 64);
-    if (::dup2(listener, kServerListenSocket) < 0 || ::dup2(channel, kServerWardenChannel) < 0) ::_exit(70);
-    const int program = ::fcntl(kProgram, F_DUPFD_CLOEXEC, 64);
-    ::close_range(kServerWardenChannel + 1, static_cast<unsigned>(program) - 1, 0);
-    ::close_range(static_cast<unsigned>(program) + 1, ~0u, 0);
-    sigset_t none;
-    sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    char* arguments[] = {const_cast<char*>(kServerTitle), nullptr};
-    ::fexecve(program, arguments, environ);
-    ::_exit(70);
+    if (exporter != nullptr) become_role(kServerTitle, {kListenSocket, there.get(), exporter->sender->channel()});
+    become_role(kServerTitle, {kListenSocket, there.get()});
   }
   server.channel = std::move(here);
   return server;
@@ -185,7 +179,7 @@ bool handle_signals(int signals, Server& server) {
 }
 
 // The loop. Returns the exit status once the server has ended.
-int serve(Poller& poller, Pool& pool, Requests& requests, Server& server, int signals) {
+int serve(Poller& poller, Pool& pool, Requests& requests, Server& server, const ExporterProcess* exporter, int signals) {
   for (;;) {
     for (const std::uint64_t tag : poller.wait(pool.timeout_ms())) {
       if (tag == kServerTag) {
@@ -199,6 +193,9 @@ int serve(Poller& poller, Pool& pool, Requests& requests, Server& server, int si
         log::critical("the server ended unexpectedly; all sessions are gone",
                       {{WIFEXITED(status) ? "status" : "signal", std::int64_t{WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status)}}});
         return 1;
+      } else if (tag == kExporterEndTag) {
+        poller.remove(exporter->process.pidfd.get());
+        log::error("the exporter ended unexpectedly: no telemetry is sent until the next start");
       } else if (tag == kSignalTag) {
         if (handle_signals(signals, server)) sys::signal_process(server.process.pidfd.get(), SIGTERM);
       } else {
@@ -235,7 +232,7 @@ void end_all(Poller& poller, Pool& pool, Requests& requests, Server& server, int
   while (!pool.done() && std::chrono::steady_clock::now() < deadline) {
     for (const std::uint64_t tag : poller.wait(100)) {
       if (tag == kSignalTag) handle_signals(signals, server);
-      if (tag > kSignalTag) pool.on_event(tag);
+      if (tag > kExporterEndTag) pool.on_event(tag);
     }
     pool.on_timer();
   }
@@ -265,7 +262,8 @@ void prove_one_jail(Poller& poller, Pool& pool, JailContext& context, Server& se
     for (const std::uint64_t tag : poller.wait(1000)) {
       if (tag == kSignalTag && handle_signals(signals, server)) throw std::runtime_error("stopped before it was ready");
       if (tag == kServerEndTag) throw std::runtime_error("the server could not start (its error is above)");
-      if (tag > kSignalTag) pool.on_event(tag);
+      if (tag == kExporterEndTag) throw std::runtime_error("the exporter could not start (its error is above)");
+      if (tag > kExporterEndTag) pool.on_event(tag);
     }
     pool.on_timer();
   }
@@ -283,7 +281,12 @@ int warden_main(const util::Settings& settings) {
   const sys::UniqueFd signals = watch_signals();
   Trees trees = build_trees(settings);
   const sys::SeccompFilter filter = sys::SeccompFilter::compile(util::embedded_file("policy/seccomp/session.json"));
-  Server server = start_server();
+  std::optional<ExporterProcess> exporter;
+  if (settings.telemetry_enabled) {
+    exporter.emplace(ExporterProcess::start(settings));
+    exporter->follow_log();
+  }
+  Server server = start_server(exporter ? &*exporter : nullptr);
   const std::string below = trees.root;
   sys::enter_root(trees.root);
   trees.image.root.erase(0, below.size());
@@ -306,6 +309,7 @@ int warden_main(const util::Settings& settings) {
   Pool pool(context, poller, requests, recipe);
   poller.add(signals.get(), kSignalTag);
   poller.add(server.process.pidfd.get(), kServerEndTag);
+  if (exporter) poller.add(exporter->process.pidfd.get(), kExporterEndTag);
   int status = 1;
   try {
     prove_one_jail(poller, pool, context, server, signals.get());
@@ -313,12 +317,13 @@ int warden_main(const util::Settings& settings) {
     const std::byte go{1};
     if (!sys::send_packet(requests.channel(), std::span(&go, 1))) sys::throw_errno("start the server");
     poller.add(requests.channel(), kServerTag);
-    status = serve(poller, pool, requests, server, signals.get());
+    status = serve(poller, pool, requests, server, exporter ? &*exporter : nullptr, signals.get());
   } catch (const std::exception& error) {
     log::critical(error.what());
   }
   end_all(poller, pool, requests, server, signals.get());
   remove_left_directories();
+  if (exporter) exporter->finish();
   return status;
 }
 

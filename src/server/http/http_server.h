@@ -69,6 +69,7 @@ struct Hooks {
   std::function<Decision(const RequestHead&)> authorize;
   std::function<void(std::string_view text)> log_error;  // our faults: an exception a handler let out, ...
   std::function<void(const AccessRecord&)> access;
+  bool trace_every_request = false;  // a request without a trace of its own gets one
 };
 
 struct Counters {

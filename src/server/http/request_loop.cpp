@@ -76,6 +76,7 @@ RequestLoop::After RequestLoop::answer(Connection& connection) {
 RequestLoop::After RequestLoop::answer(Connection& connection, const RequestHead& head) {
   if (is_request_id(head.request_id)) notes_.request_id = head.request_id;
   notes_.trace = parse_traceparent(head.traceparent);
+  if (hooks_.trace_every_request && notes_.trace.trace_id.empty()) notes_.trace.trace_id = util::random_hex(32);
   const bool keep = head.keep_alive && !stopping_.load(std::memory_order_relaxed);
   const auto admitted = admit(head, hooks_, limits_);
   if (const auto* error = std::get_if<HttpError>(&admitted)) return refuse(connection, *error, &head, keep);

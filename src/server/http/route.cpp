@@ -60,6 +60,13 @@ bool matches(const Row& row, const std::vector<std::string>& segments) {
 }  // namespace
 
 std::string_view name(Route route) noexcept { return row(route).name; }
+std::string path_template(Route route) {
+  std::string path;
+  for (const std::string_view part : row(route).path) {
+    if (!part.empty()) path.append("/").append(part == "*" ? "{session_id}" : part);
+  }
+  return path.empty() ? "/" : path;
+}
 BodyKind body_kind(Route route) noexcept { return row(route).body; }
 bool is_cheap(Route route) noexcept { return route == Route::kHealth || route == Route::kDeleteSession; }
 

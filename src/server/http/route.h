@@ -37,6 +37,8 @@ enum class BodyKind {
 };
 
 [[nodiscard]] std::string_view name(Route route) noexcept;
+// "/sessions/{session_id}/exec".
+[[nodiscard]] std::string path_template(Route route);
 [[nodiscard]] BodyKind body_kind(Route route) noexcept;
 // Served even when every ordinary thread is busy: answered from memory, or what frees those threads.
 [[nodiscard]] bool is_cheap(Route route) noexcept;

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -40,7 +41,7 @@ int under(const sys::SeccompFilter& filter, const std::function<long()>& probe) 
 }  // namespace
 
 TEST_CASE("every role's policy compiles, and its programs survive the way to another process") {
-  for (const char* role : {"session", "server", "supervisor", "zygote"}) {
+  for (const char* role : {"session", "server", "exporter", "supervisor", "zygote"}) {
     CAPTURE(role);
     const auto filter = policy(role);
     CHECK(filter.programs().size() == (std::string(role) == "supervisor" ? 1 : 2));
@@ -97,3 +98,22 @@ TEST_CASE("the x32 ABI kills") {
   CHECK(under(policy("session"), [] { return ::syscall(0x40000000 | SYS_getpid); }) == 1000 + 31);
 }
 #endif
+
+TEST_CASE("the exporter opens connections, and does nothing else that reaches beyond it") {
+  const auto filter = policy("exporter");
+  const auto high = 1ul << 32;
+  CHECK(under(filter, [] { return ::syscall(SYS_socket, AF_INET, SOCK_STREAM, 0); }) == 0);
+  CHECK(under(filter, [] { return ::syscall(SYS_socket, AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0); }) == 0);
+  CHECK(under(filter, [] { return ::syscall(SYS_connect, -1, nullptr, 0); }) == EBADF);
+  for (const unsigned long family : {0ul, 1ul, 3ul, 9ul, 16ul, 17ul, 38ul, 40ul, AF_UNIX | high, AF_PACKET | high}) {
+    CAPTURE(family);
+    CHECK(under(filter, [&] { return ::syscall(SYS_socket, family, SOCK_STREAM, 0); }) == EAFNOSUPPORT);
+  }
+  CHECK(under(filter, [] { return ::syscall(SYS_socket, AF_INET, SOCK_RAW, 0); }) == EAFNOSUPPORT);
+  for (const long call : {SYS_bind, SYS_listen, SYS_accept4, SYS_execve, SYS_kill, SYS_ptrace, SYS_mount, SYS_setns, SYS_seccomp}) {
+    CAPTURE(call);
+    CHECK(under(filter, [&] { return ::syscall(call, -1, nullptr, nullptr, nullptr, nullptr, nullptr); }) == EPERM);
+  }
+  CHECK(under(filter, [] { return ::syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0); }) == EPERM);
+  CHECK(under(filter, [] { return ::syscall(SYS_unlinkat, AT_FDCWD, "/none", 0); }) != ENOENT);
+}

@@ -23,7 +23,9 @@
 #include "sys/landlock.h"
 #include "sys/unique_fd.h"
 #include "sys/whole_proc.h"
+#include "warden/id_range.h"
 #include "warden/launch.h"
+#include "warden/rootless.h"
 
 namespace rookery::cli {
 
@@ -50,13 +52,29 @@ int in_child(const std::function<int()>& test) {
 
 Finding root() {
   if (::geteuid() == 0) return {true, true, "started as root; given up for good after the start"};
-  return {false, true, "start it as root (sudo rookery serve)"};
+  return {false, false, "an ordinary user: becomes root of a user namespace of its own for the start"};
 }
 
 Finding capabilities() {
+  if (::geteuid() != 0) return {true, true, "an ordinary user has all in a user namespace of its own"};
   const std::string lacking = sys::lacking_capabilities(warden::kStartCapabilities);
   if (lacking.empty()) return {true, true, "what the start takes is there; given up for good after it"};
   return {false, true, "the start lacks " + lacking + " (in a container: --cap-add)"};
+}
+
+Finding user_ids(const util::Settings& settings) {
+  if (::geteuid() == 0) {
+    try {
+      const warden::IdRange ids = warden::choose_id_range(settings.sessions_root);
+      return {true, true, std::to_string(ids.count) + " of rookery's own, from " + std::to_string(ids.first)};
+    } catch (const std::exception& error) {
+      return {false, true, error.what()};
+    }
+  }
+  const warden::Ranges ranges = warden::find_ranges();
+  if (ranges.complete()) return {true, true, std::to_string(ranges.uids->count) + " subordinate ones, from " + std::to_string(ranges.uids->first)};
+  if (settings.allow_weaker.shared_uid) return {false, false, "shared-uid: every process has this user's id and groups; " + ranges.why_not};
+  return {false, true, ranges.why_not + "; or SANDBOX_ALLOW_WEAKER=shared-uid, see SECURITY.md"};
 }
 
 Finding user_namespaces() {
@@ -78,7 +96,7 @@ Finding mounts() {
   return {false, true, std::string("cannot mount: ") + std::strerror(error) + " (AppArmor? in Docker --security-opt apparmor=unconfined or the profile in container/apparmor)"};
 }
 
-Finding cgroups() {
+Finding find_cgroups() {
   try {
     const sys::CgroupLayout layout = sys::CgroupLayout::discover();
     std::string text = layout.unified() ? "v2 at " : "v1 at ";
@@ -92,6 +110,13 @@ Finding cgroups() {
   } catch (const std::exception& error) {
     return {false, true, error.what()};
   }
+}
+
+Finding cgroups(const util::Settings& settings) {
+  Finding finding = find_cgroups();
+  if (!finding.good && settings.allow_weaker.no_cgroup) return {false, false, "no-cgroup: rlimits alone limit a session; " + finding.text};
+  if (!finding.good) finding.text += "; or SANDBOX_ALLOW_WEAKER=no-cgroup, see SECURITY.md";
+  return finding;
 }
 
 Finding seccomp() {
@@ -142,10 +167,11 @@ int check(const util::Settings& settings) {
   };
   row("root", root());
   row("capabilities", capabilities());
+  row("user ids", user_ids(settings));
   row("namespaces", user_namespaces());
   row("mounts", mounts());
   row("proc", proc());
-  row("cgroups", cgroups());
+  row("cgroups", cgroups(settings));
   row("seccomp", seccomp());
   row("landlock", landlock());
   row("openat2", openat2());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/configuration.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <stdexcept>
 #include <utility>
@@ -50,6 +52,18 @@ const char* in_environment(const Setting& setting) {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
+// Where the XDG base directory specification puts an ordinary user's state; without a home directory root's default stays.
+void choose_sessions_root(util::Settings& settings) {
+  if (::geteuid() == 0) return;
+  const char* state = std::getenv("XDG_STATE_HOME");
+  const char* home = std::getenv("HOME");
+  if (state != nullptr && state[0] == '/') {
+    settings.sessions_root = std::string(state) + "/rookery/sessions";
+  } else if (home != nullptr && home[0] == '/') {
+    settings.sessions_root = std::string(home) + "/.local/state/rookery/sessions";
+  }
+}
+
 void apply_file(Configuration& configuration, const std::string& path) {
   for (const auto& [setting, value] : read_config_file(path)) {
     if (value.empty()) continue;
@@ -63,6 +77,7 @@ void apply_file(Configuration& configuration, const std::string& path) {
 Configuration read_configuration(std::vector<std::string>& arguments) {
   const std::vector<Given> flags = take_flags(arguments);
   Configuration configuration;
+  choose_sessions_root(configuration.settings);
   const Setting* const file = util::find_setting("SANDBOX_CONFIG");
   std::string path;
   if (const char* value = in_environment(*file)) path = value;

@@ -18,7 +18,8 @@ inline constexpr const char* kHelp =
 inline constexpr const char* kServeHelp =
     "rookery serve [--listen HOST:PORT] [--config FILE] [SETTING…]\n"
     "\n"
-    "Starts as root, makes its user namespace, gives root up, and serves HTTP on HOST:PORT (127.0.0.1:8080).\n"
+    "Starts as root, makes its user namespace, gives root up, and serves HTTP on HOST:PORT (127.0.0.1:8080). An ordinary\n"
+    "user can start it, too (README.md, \"Without root\").\n"
     "Prints one line when it is ready. SIGTERM or SIGINT: stops accepting, lets calls finish for up to 10 s, ends all\n"
     "sessions and leaves nothing behind.\n"
     "\n"

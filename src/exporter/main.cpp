@@ -42,7 +42,7 @@ void show(const std::string& from, const std::string& to) {
 
 // What it takes to find a host by name and to check its certificate; nothing else.
 void enter_small_root(const util::Settings& settings) {
-  const std::string root = settings.sessions_root + "/exporter";
+  const std::string root = "./exporter";  // it is started in the warden's root
   sys::make_private();
   sys::mount_fs("tmpfs", root, MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=755,size=64k,nr_inodes=16");
   sys::check(::mkdir((root + "/etc").c_str(), 0755), "make the exporter's /etc");
@@ -55,7 +55,8 @@ void enter_small_root(const util::Settings& settings) {
 // The order is the security property: what a step needs goes in a later one.
 void give_up_privileges(const util::Settings& settings) {
   enter_small_root(settings);
-  sys::take_ids(kUid, kUid);
+  const uid_t uid = settings.weaker.shared_uid ? 0 : kUid;
+  sys::take_ids(uid, uid);
   sys::keep_only_capabilities({});
   sys::set_no_new_privileges();
   sys::check(::prctl(PR_SET_PDEATHSIG, SIGKILL), "set the parent-death signal");

@@ -28,7 +28,8 @@ void apply_limits(const Limits& limits) {
   limit(RLIMIT_MSGQUEUE, 819200);
   limit(RLIMIT_NICE, 0);
   limit(RLIMIT_NOFILE, limits.open_files + kReservedDescriptors);
-  limit(RLIMIT_NPROC, 4096);
+  limit(RLIMIT_NPROC, limits.processes != 0 ? limits.processes : 4096);
+  if (limits.data != 0) limit(RLIMIT_DATA, limits.data);
   limit(RLIMIT_RTPRIO, 0);
   limit(RLIMIT_SIGPENDING, 4096);
   const rlimit stack{8u << 20, 64u << 20};

@@ -12,6 +12,10 @@ namespace rookery::jail {
 struct Limits {
   std::uint64_t file_size = 0;   // bytes
   std::uint32_t open_files = 0;  // per process; the interpreter gets a few more for its own use
+  // Where no cgroup limits the session (util::Weaker::no_cgroup), else 0: bytes of data a process (RLIMIT_DATA, which unlike
+  // RLIMIT_AS does not count what is only reserved), and processes and threads of the session's uid (RLIMIT_NPROC).
+  std::uint64_t data = 0;
+  std::uint32_t processes = 0;
 };
 
 // Moves the calling process, by the writable cgroup.procs of each hierarchy, so that the memory it touches from here on

@@ -200,6 +200,7 @@ void Handlers::health(http::Response& response) const {
     response.body += ",\"ready_sessions\":" + std::to_string(statistics->ready) +
                      (statistics->nested ? ",\"jail\":\"nested\"" : ",\"jail\":\"flat\"");
   }
+  if (settings_.weaker.any()) response.body += ",\"weaker\":\"" + settings_.weaker.text() + "\"";
   response.body += "}";
 }
 

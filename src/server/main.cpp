@@ -47,8 +47,8 @@ constexpr uid_t kUid = 100;
 constexpr cap_value_t kCapabilities[] = {CAP_DAC_OVERRIDE, CAP_CHOWN, CAP_FOWNER};
 
 // A root without anything but a proc of its own PID namespace, which linkat(2) of unnamed files goes through.
-void enter_empty_root(const std::string& sessions_root) {
-  const std::string root = sessions_root + "/empty";
+void enter_empty_root() {
+  const std::string root = "./empty";  // it is started in the warden's root
   sys::make_private();
   sys::mount_fs("tmpfs", root, MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=755,size=64k,nr_inodes=16");
   sys::check(::mkdir((root + "/proc").c_str(), 0755), "make the server's /proc");
@@ -80,9 +80,10 @@ void limit_resources(const util::Settings& settings) {
 
 // The order is the security property: what a step needs goes in a later one.
 void give_up_privileges(const util::Settings& settings) {
-  enter_empty_root(settings.sessions_root);
+  enter_empty_root();
   limit_resources(settings);
-  sys::take_ids(kUid, kUid);
+  const uid_t uid = settings.weaker.shared_uid ? 0 : kUid;
+  sys::take_ids(uid, uid);
   sys::keep_only_capabilities(kCapabilities);
   sys::set_no_new_privileges();
   sys::check(::prctl(PR_SET_PDEATHSIG, SIGKILL), "set the parent-death signal");
@@ -165,7 +166,8 @@ int server_main(const util::Settings& settings) {
   monitor.watch(&server);
   if (telemetry) telemetry->follow_metrics([&monitor] { return monitor.families(); });
   // The one line that says it is ready, for people and for scripts that wait.
-  std::printf("rookery ready on http://%s:%u\n", settings.listen_host.c_str(), unsigned{settings.listen_port});
+  const std::string weaker = settings.weaker.any() ? ", weaker than usual (SECURITY.md): " + settings.weaker.text() : "";
+  std::printf("rookery ready on http://%s:%u%s\n", settings.listen_host.c_str(), unsigned{settings.listen_port}, weaker.c_str());
   std::fflush(stdout);
 
   log::info("server started", {{"version", ROOKERY_VERSION}, {"listen", settings.listen_host + ":" + std::to_string(settings.listen_port)}});

@@ -13,6 +13,7 @@
 
 #include "sys/error.h"
 #include "sys/file.h"
+#include "sys/socket.h"
 
 namespace rookery::sys {
 
@@ -154,6 +155,7 @@ void Cgroup::kill() const noexcept {
 }
 
 UniqueFd Cgroup::open_file(const char* v2_name, const char* v1_name) const {
+  if (directories_.empty()) return sealed_memfd("no-cgroup", "");
   const char* name = unified_ ? v2_name : v1_name;
   for (const UniqueFd& directory : directories_) {
     UniqueFd file(::openat(directory.get(), name, O_RDONLY | O_CLOEXEC));

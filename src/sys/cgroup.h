@@ -39,6 +39,7 @@ class CgroupLayout {
 
 class Cgroup {
  public:
+  // No cgroup, where a start goes without: nothing is made or limited, and what counts is empty files.
   Cgroup() = default;
 
   // Makes `name` below the process's own cgroup, for the caller to own. Throws std::system_error.
@@ -56,6 +57,7 @@ class Cgroup {
   void delegate(uid_t uid, gid_t gid) const;
   // v2: passes the controllers on to children. No process may be in this cgroup itself then.
   void enable_controllers() const;
+  // Throws std::system_error, or std::runtime_error where a controller is missing: also when there is no cgroup.
   void set_limits(const CgroupLimits& limits) const;
   // Moves a process. Throws std::system_error.
   void add(pid_t pid) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sys/credentials.h"
 
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/securebits.h>
 #include <sys/mount.h>
@@ -10,11 +11,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <type_traits>
 
 #include "sys/error.h"
+#include "sys/unique_fd.h"
 
 namespace rookery::sys {
 
@@ -62,9 +66,23 @@ std::string lacking_capabilities(std::span<const cap_value_t> wanted) {
   return lacking;
 }
 
+bool groups_are_fixed() noexcept {
+  const UniqueFd file(::open("/proc/self/setgroups", O_RDONLY | O_CLOEXEC));
+  char text[5] = {};
+  return file && ::read(file.get(), text, 4) == 4 && std::strcmp(text, "deny") == 0;
+}
+
+void empty_groups() {
+  if (::setgroups(0, nullptr) == 0) return;
+  const int error = errno;
+  if (error == EPERM && groups_are_fixed()) return;
+  errno = error;
+  throw_errno("empty the supplementary groups");
+}
+
 void take_ids(uid_t uid, gid_t gid) {
   check(::prctl(PR_SET_SECUREBITS, kNoFixup), "set the securebits");
-  check(::setgroups(0, nullptr), "empty the supplementary groups");
+  empty_groups();
   check(::setresgid(gid, gid, gid), "setresgid");
   check(::setresuid(uid, uid, uid), "setresuid");
 }

@@ -12,7 +12,14 @@ namespace rookery::sys {
 // Those of `wanted` (CAP_*) that this process does not have, as words like "CAP_CHOWN", separated by spaces.
 std::string lacking_capabilities(std::span<const cap_value_t> wanted);
 
-// Takes the given uid and gid for good: real, effective, saved and file system ids, no supplementary groups.
+// Whether the kernel forbids changes of the supplementary groups in this user namespace: it does in one that an ordinary
+// user made without newgidmap(1), and in all below it (user_namespaces(7), "The /proc/pid/setgroups file").
+bool groups_are_fixed() noexcept;
+
+// No supplementary groups from here on, unless they are fixed. Throws std::system_error.
+void empty_groups();
+
+// Takes the given uid and gid for good: real, effective, saved and file system ids, no supplementary groups (empty_groups()).
 // The capabilities of the moment survive it (SECBIT_NO_SETUID_FIXUP). Throws std::system_error.
 void take_ids(uid_t uid, gid_t gid);
 

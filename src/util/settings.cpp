@@ -11,6 +11,40 @@
 
 namespace rookery::util {
 
+namespace {
+
+constexpr std::string_view kSharedUid = "shared-uid";
+constexpr std::string_view kNoCgroup = "no-cgroup";
+
+// How Settings::weaker reaches the processes that `rookery serve` starts.
+constexpr const char* kWeakerVariable = "ROOKERY_WEAKER";
+
+}  // namespace
+
+std::string Weaker::text() const {
+  std::string names;
+  if (shared_uid) names += kSharedUid;
+  if (no_cgroup) names += (names.empty() ? "" : ",") + std::string(kNoCgroup);
+  return names;
+}
+
+bool Weaker::parse(std::string_view text, Weaker& into) {
+  Weaker parsed;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    if (word != kSharedUid && word != kNoCgroup) return false;
+    (word == kSharedUid ? parsed.shared_uid : parsed.no_cgroup) = true;
+  }
+  into = parsed;
+  return true;
+}
+
+void set_weaker(Settings& settings, const Weaker& weaker) {
+  settings.weaker = weaker;
+  ::setenv(kWeakerVariable, weaker.text().c_str(), 1);
+}
+
 std::string Setting::flag() const {
   if (secret) return "";
   std::string name = variable.starts_with("SANDBOX_") ? variable.substr(8) : variable;
@@ -64,6 +98,8 @@ Settings settings_from_environment() {
     const char* value = std::getenv(setting->variable.c_str());
     if (value != nullptr && *value != '\0') assign(*setting, settings, setting->variable, value);
   }
+  const char* weaker = std::getenv(kWeakerVariable);
+  if (weaker != nullptr && !Weaker::parse(weaker, settings.weaker)) throw std::invalid_argument(std::string(kWeakerVariable) + " is set by rookery serve only");
   return settings;
 }
 

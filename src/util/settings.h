@@ -3,11 +3,23 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace rookery::util {
 
 enum class JailUserns { kAuto, kNested, kFlat };
 enum class SpawnMode { kExec, kFork };
+
+// Protections that a start can do without only where the operator has allowed it by name (SANDBOX_ALLOW_WEAKER).
+struct Weaker {
+  bool shared_uid = false;  // "shared-uid": sessions and processes all have the user id that rookery was started with
+  bool no_cgroup = false;   // "no-cgroup": limits by rlimits alone, a process each
+
+  [[nodiscard]] bool any() const noexcept { return shared_uid || no_cgroup; }
+  // The names, separated by ",", and back; false where one is no such name.
+  [[nodiscard]] std::string text() const;
+  static bool parse(std::string_view text, Weaker& into);
+};
 
 // What the operator can set. Variable, flag, default, unit, range and meaning of each member stand in its row of
 // util/settings_table.cpp, and nowhere else.
@@ -52,6 +64,9 @@ struct Settings {
   std::uint32_t zygote_max_forks = 0;
   JailUserns jail_userns = JailUserns::kAuto;
 
+  Weaker allow_weaker;  // what may be missing
+  Weaker weaker;        // what is missing: no setting, the start finds out
+
   std::string log_format;
   std::string log_level;
   std::string environment;
@@ -74,5 +89,8 @@ void export_settings(const Settings& settings);
 // Overwrites the secrets among the settings in this process's environment where the kernel shows it
 // (/proc/PID/environ), and takes them out of it.
 void forget_secrets();
+
+// Sets what is missing, for this process and those that it starts.
+void set_weaker(Settings& settings, const Weaker& weaker);
 
 }  // namespace rookery::util

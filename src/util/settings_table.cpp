@@ -40,6 +40,17 @@ Setting listen() {
   return row;
 }
 
+Setting allow_weaker() {
+  Setting row;
+  row.variable = "SANDBOX_ALLOW_WEAKER";
+  row.allowed = "a list of shared-uid and no-cgroup, separated by commas";
+  row.help = "what a start may do without: `shared-uid` (ids of their own for sessions; only of an ordinary user), `no-cgroup`. "
+             "SECURITY.md says what that means";
+  row.set = [](Settings& settings, std::string_view given) { return Weaker::parse(given, settings.allow_weaker); };
+  row.get = [](const Settings& settings) { return settings.allow_weaker.text(); };
+  return row;
+}
+
 std::vector<SettingGroup> groups() {
   using S = Settings;
   return {
@@ -58,7 +69,7 @@ std::vector<SettingGroup> groups() {
       {"Sessions",
        {
            path(&S::sessions_root, "SANDBOX_SESSIONS_ROOT", "/var/sandbox/sessions",
-                "directory for session storage; one server each"),
+                "directory for session storage; one server each. An ordinary user's is `~/.local/state/rookery/sessions` unless given"),
            number(&S::session_idle_timeout_s, "SANDBOX_SESSION_IDLE_TIMEOUT", 900, "seconds", 1, kMonth,
                   "seconds without a call, after which a session ends"),
            number(&S::session_max_lifetime_s, "SANDBOX_SESSION_MAX_LIFETIME", 7200, "seconds", 1, kMonth,
@@ -118,6 +129,7 @@ std::vector<SettingGroup> groups() {
                &S::jail_userns, "SANDBOX_JAIL_USERNS",
                {{"auto", JailUserns::kAuto}, {"nested", JailUserns::kNested}, {"flat", JailUserns::kFlat}}, "auto",
                "`nested`: a user namespace for each jail; `flat`: none; `auto`: nested, and flat where the host refuses that"),
+           allow_weaker(),
        }},
       {"Log",
        {

@@ -29,13 +29,16 @@ constexpr int kServerTelemetryChannel = 5;  // with telemetry_enabled only
 // The exporter's.
 constexpr int kExporterChannel = 3;
 
-// "v2" or "v1 N" (N hierarchies): how to read the cgroup descriptors.
+// "v2", "v1 N" (N hierarchies) or "none": how to read the cgroup descriptors.
 constexpr const char* kCgroupVariable = "ROOKERY_CGROUP";
 
 // Ids in the warden's user namespace Z.
 constexpr uid_t kServerUid = 100;
 constexpr uid_t kExporterUid = 101;
 constexpr uid_t kFirstSessionUid = 1000;
+
+// Of the session in this slot. Where Z has but one id it is everybody's.
+constexpr uid_t session_uid(const util::Settings& settings, std::uint32_t slot) { return settings.weaker.shared_uid ? 0 : kFirstSessionUid + slot; }
 
 // How many jails there may be at once: leased, ready ahead of demand, and ending.
 constexpr std::uint32_t slot_count(const util::Settings& settings) { return settings.max_sessions + 2 * settings.pool_size + 16; }

@@ -19,7 +19,7 @@ namespace rookery::warden {
 namespace {
 
 constexpr std::uint32_t kWanted = 65536;
-constexpr std::uint32_t kLeast = 4096;
+constexpr std::uint32_t kLeast = (kLeastRun - 2000) / 2;
 // Above what systemd-nspawn, Docker's and LXC's usual subordinate ranges and accounts use; below 2^31.
 constexpr std::uint64_t kRangesStart = 0x70000000;
 constexpr std::uint32_t kRanges = 0x0fff;
@@ -82,7 +82,7 @@ IdRange choose_id_range(const std::string& seed) {
   const std::uint64_t first = largest.inside + largest.count / 2;
   const std::uint64_t count = largest.count > 4000 ? std::min<std::uint64_t>(largest.count / 2 - 1000, kWanted) : 0;
   if (count < kLeast || !covers(gid_map, first, count)) {
-    throw std::runtime_error("too few user ids in this user namespace: rookery needs " + std::to_string(2 * kLeast + 2000) +
+    throw std::runtime_error("too few user ids in this user namespace: rookery needs " + std::to_string(kLeastRun) +
                              " in one run (see /proc/self/uid_map; give the container a larger subuid range)");
   }
   return {static_cast<uid_t>(first), static_cast<std::uint32_t>(count)};

@@ -41,10 +41,21 @@ std::string cgroup_name_of(std::uint32_t slot) { return "s-" + std::to_string(sl
 
 }  // namespace
 
+jail::Limits jail_limits(const util::Settings& settings) {
+  jail::Limits limits;
+  limits.file_size = std::uint64_t{settings.fsize_mb} << 20;
+  limits.open_files = settings.nofile;
+  if (settings.weaker.no_cgroup) {
+    limits.data = std::uint64_t{settings.memory_mb} << 20;
+    limits.processes = settings.pids;
+  }
+  return limits;
+}
+
 JailProcess::JailProcess(const JailContext& context, std::uint32_t slot, std::string id)
     : context_(context),
       slot_(slot),
-      uid_(kFirstSessionUid + slot),
+      uid_(session_uid(*context.settings, slot)),
       id_(std::move(id)),
       times_(context.timed),
       storage_(context.sessions_root, id_, uid_, *context.settings) {
@@ -52,7 +63,7 @@ JailProcess::JailProcess(const JailContext& context, std::uint32_t slot, std::st
   times_.lap("the session's files");
   cgroup_ = context.cgroup->create(cgroup_name_of(slot_));
   try {
-    cgroup_.set_limits({std::uint64_t{settings.memory_mb} << 20, settings.pids, settings.cpu_millis});
+    if (!settings.weaker.no_cgroup) cgroup_.set_limits({std::uint64_t{settings.memory_mb} << 20, settings.pids, settings.cpu_millis});
     times_.lap("cgroup and its limits");
     start();
   } catch (...) {
@@ -77,7 +88,7 @@ void JailProcess::start() {
   jail::Entry entry;
   entry.image = context_.image;
   entry.filter = context_.filter;
-  entry.limits = {std::uint64_t{context_.settings->fsize_mb} << 20, context_.settings->nofile};
+  entry.limits = jail_limits(*context_.settings);
   entry.nested = context_.nested;
   entry.uid = inner_uid();
   entry.session_tree = session_tree.get();

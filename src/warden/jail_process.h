@@ -27,6 +27,9 @@ struct JailContext {
   std::string sessions_root;  // as the warden sees it
 };
 
+// The rlimits of a jail's processes.
+jail::Limits jail_limits(const util::Settings& settings);
+
 // One session on the privileged side: its files, its cgroup and the jail that runs at the moment. The jail can be
 // ended and built anew; the files stay until the object goes.
 class JailProcess {

@@ -12,9 +12,11 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
 
 #include "log/log.h"
@@ -30,6 +32,7 @@
 #include "warden/id_range.h"
 #include "warden/leftovers.h"
 #include "warden/listen.h"
+#include "warden/rootless.h"
 #include "warden/supervise.h"
 
 namespace rookery::warden {
@@ -41,7 +44,7 @@ sys::UniqueFd lock_sessions_root(const std::string& path) {
   std::error_code failed;
   std::filesystem::create_directories(path, failed);
   sys::UniqueFd root(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!root) sys::throw_errno("open the sessions root " + path + " (set SANDBOX_SESSIONS_ROOT to a directory that root can make)");
+  if (!root) sys::throw_errno("open the sessions root " + path + " (set SANDBOX_SESSIONS_ROOT to a directory that can be made)");
   if (::flock(root.get(), LOCK_EX | LOCK_NB) != 0) {
     throw std::runtime_error("the sessions root " + path + " is in use by another rookery: stop it, or set SANDBOX_SESSIONS_ROOT");
   }
@@ -63,7 +66,7 @@ void place(const std::vector<int>& fds) {
     char go = 0;
     if (::read(to_parent, &go, 1) != 1) ::_exit(70);
     sys::check(::setresgid(0, 0, 0), "setresgid");
-    sys::check(::setgroups(0, nullptr), "setgroups");
+    sys::empty_groups();
     sys::check(::setresuid(0, 0, 0), "setresuid");
     place(fds);
     sys::check(::prctl(PR_SET_PDEATHSIG, SIGKILL), "set the parent-death signal");
@@ -94,20 +97,28 @@ sys::Cloned clone_warden() {
 }
 
 // Starts the warden. What is opened here and not returned is the warden's alone.
-Supervised start_warden(const util::Settings& settings, const IdRange& ids, const Delegation& delegation, sys::UniqueFd listener, int root) {
+// `delegation` is nullptr where there is no cgroup.
+Supervised start_warden(const util::Settings& settings, const IdRange& ids, const Delegation* delegation, sys::UniqueFd listener, int root) {
   const sys::UniqueFd program(sys::check(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC), "open /proc/self/exe"));
-  const std::vector<int> groups = delegation.group().descriptors();
-  ::setenv(kCgroupVariable, delegation.layout().unified() ? "v2" : ("v1 " + std::to_string(groups.size())).c_str(), 1);
+  std::vector<int> groups;
+  std::string how = "none";
+  if (delegation != nullptr) {
+    groups = delegation->group().descriptors();
+    how = delegation->layout().unified() ? "v2" : "v1 " + std::to_string(groups.size());
+  }
+  ::setenv(kCgroupVariable, how.c_str(), 1);
   std::vector<int> fds = {listener.get(), root, program.get()};
   fds.insert(fds.end(), groups.begin(), groups.end());
 
   auto [here, there] = sys::seqpacket_pair();
   Supervised supervised;
   supervised.uid = ids.first;
-  supervised.cgroup_name = delegation.name();
   supervised.slots = slot_count(settings);
-  for (const std::string& own : delegation.layout().own_directories()) {
-    supervised.cgroup_parents.emplace_back(sys::check(::open(own.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open " + own));
+  if (delegation != nullptr) {
+    supervised.cgroup_name = delegation->name();
+    for (const std::string& own : delegation->layout().own_directories()) {
+      supervised.cgroup_parents.emplace_back(sys::check(::open(own.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open " + own));
+    }
   }
   const sys::Cloned warden = clone_warden();
   if (warden.pid == 0) {
@@ -116,7 +127,8 @@ Supervised start_warden(const util::Settings& settings, const IdRange& ids, cons
   }
   supervised.warden = warden.pid;
   map_ids(supervised.warden, ids);
-  if (!delegation.layout().unified()) delegation.self().add(supervised.warden);
+  sys::check(::chdir("/"), "chdir /");
+  if (delegation != nullptr && !delegation->layout().unified()) delegation->self().add(supervised.warden);
   const char go = 'g';
   if (::write(here.get(), &go, 1) != 1) sys::throw_errno("start the warden");
   return supervised;
@@ -133,27 +145,72 @@ void show_whole_proc() {
   sys::unmask_proc();
 }
 
+// An ordinary user's start. Returns why there will be too few ids, or "".
+std::string become_root() {
+  const Ranges ranges = find_ranges();
+  become_root_of_own_namespace(ranges);
+  return ranges.why_not;
+}
+
+// What is missing has to be allowed by name, else the start ends here; and only for an ordinary user: root's own id is
+// none to give to a session.
+IdRange choose_ids(const util::Settings& settings, bool ordinary, const std::string& few_ids, util::Weaker& weaker) {
+  std::string why = few_ids;
+  try {
+    if (why.empty() && sys::groups_are_fixed()) throw std::runtime_error("this user namespace forbids to give up supplementary groups (/proc/self/setgroups)");
+    if (why.empty()) return choose_id_range(settings.sessions_root);
+  } catch (const std::runtime_error& error) {
+    if (!ordinary) throw;
+    why = error.what();
+  }
+  if (!settings.allow_weaker.shared_uid) {
+    throw std::runtime_error(why + ". SANDBOX_ALLOW_WEAKER=shared-uid starts without: sessions, warden and server then all have the id and groups "
+                             "that rookery is started with (SECURITY.md, \"Without root\")");
+  }
+  std::fprintf(stderr, "rookery: shared-uid: %s\n", why.c_str());
+  weaker.shared_uid = true;
+  return {0, 1};
+}
+
+void delegate(const util::Settings& settings, int root, const IdRange& ids, std::optional<Delegation>& delegation, util::Weaker& weaker) {
+  try {
+    delegation.emplace(settings.sessions_root, root, ids.first);
+    return;
+  } catch (const std::exception& error) {
+    if (!settings.allow_weaker.no_cgroup) {
+      throw std::runtime_error(std::string(error.what()) + ". An ordinary user gets a cgroup by `systemd-run --user --scope -p Delegate=yes`. "
+                               "SANDBOX_ALLOW_WEAKER=no-cgroup starts without: then rlimits alone limit a session (SECURITY.md, \"Without root\")");
+    }
+    std::fprintf(stderr, "rookery: no-cgroup: %s\n", error.what());
+  }
+  weaker.no_cgroup = true;
+}
+
 }  // namespace
 
-int launch(const util::Settings& settings) {
-  if (::geteuid() != 0) {
-    throw std::runtime_error("rookery serve has to be started as root: it makes a user namespace with many ids, then gives root up");
-  }
+int launch(util::Settings settings) {
+  const bool ordinary = ::geteuid() != 0;
+  const std::string few_ids = ordinary ? become_root() : "";
   if (const std::string lacking = sys::lacking_capabilities(kStartCapabilities); !lacking.empty()) {
     throw std::runtime_error("the start needs the capabilities that are missing here: " + lacking + " (in a container: --cap-add; they are given up at once)");
   }
   show_whole_proc();
   sys::UniqueFd listener = listen_on(settings.listen_host, settings.listen_port);
   const sys::UniqueFd root = lock_sessions_root(settings.sessions_root);
-  const IdRange ids = choose_id_range(settings.sessions_root);
+  // The warden's working directory: its mount namespace takes it along only from here. Root may lack the right later.
+  sys::check(::fchdir(root.get()), "go to the sessions root");
+  util::Weaker weaker;
+  const IdRange ids = choose_ids(settings, ordinary, few_ids, weaker);
   Supervised supervised;
   {
-    Delegation delegation(settings.sessions_root, root.get(), ids.first);
+    std::optional<Delegation> delegation;
+    delegate(settings, root.get(), ids, delegation, weaker);
+    util::set_weaker(settings, weaker);
     remove_left_sessions(root.get());
     sys::check(::fchmod(root.get(), 0700), "chmod the sessions root");
     sys::check(::fchown(root.get(), ids.first, ids.first), "chown the sessions root");
-    supervised = start_warden(settings, ids, delegation, std::move(listener), root.get());
-    supervised.way_back = delegation.keep();
+    supervised = start_warden(settings, ids, delegation ? &*delegation : nullptr, std::move(listener), root.get());
+    if (delegation) supervised.way_back = delegation->keep();
   }
   log::start(settings, "supervisor");
   return supervise(std::move(supervised));

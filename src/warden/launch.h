@@ -14,10 +14,11 @@ inline constexpr cap_value_t kStartCapabilities[] = {
     CAP_SETPCAP,           // empty the bounding set and lock the securebits
 };
 
-// `rookery serve`, from root to no root: binds the address, takes the lock on the sessions root, clears what an earlier
+// `rookery serve`, from root to no root (an ordinary user first becomes root of a user namespace, rootless.h): binds the
+// address, takes the lock on the sessions root, clears what an earlier
 // crash left, makes and delegates a cgroup subtree below rookery's own cgroup, chooses the ids of the user namespace Z,
 // starts the warden in it, and becomes the supervisor (supervise.h). Returns the exit status.
 // Throws std::exception with a sentence that says what is missing and how to get it.
-int launch(const util::Settings& settings);
+int launch(util::Settings settings);
 
 }  // namespace rookery::warden

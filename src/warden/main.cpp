@@ -68,6 +68,7 @@ sys::Cgroup inherited_cgroup() {
   if (how == nullptr) throw std::runtime_error("the warden is started by `rookery serve` only");
   const std::string text = how;
   std::vector<sys::UniqueFd> directories;
+  if (text == "none") return {};
   const int count = text == "v2" ? 1 : std::atoi(text.c_str() + 2);
   for (int i = 0; i < count; ++i) directories.emplace_back(kFirstCgroup + i);
   ::unsetenv(kCgroupVariable);
@@ -100,8 +101,9 @@ void write_program(const std::string& at, std::string_view content, mode_t mode)
   sys::check(::fchmod(fd.get(), mode), "chmod " + at);
 }
 
-// The warden's own root, a tmpfs mounted where the sessions root was: proc/, sessions/ (the host's directory),
-// image/default/ and empty/ (the server's root).
+// The warden's own root, a tmpfs mounted on the sessions root, which it is started in: proc/, sessions/ (the host's
+// directory), image/default/ and empty/ (the server's root). Until it is the root it is the working directory, so that
+// nobody needs the right to come by the path to it, which in a home directory only its owner has.
 struct Trees {
   std::string root;
   jail::Image image;
@@ -109,10 +111,12 @@ struct Trees {
 
 Trees build_trees(const util::Settings& settings) {
   sys::make_private();
-  const sys::UniqueFd sessions = sys::clone_mount(AT_FDCWD, settings.sessions_root, true);
+  const sys::UniqueFd sessions = sys::clone_mount(AT_FDCWD, ".", true);
   Trees trees;
-  trees.root = settings.sessions_root;
-  sys::mount_fs("tmpfs", trees.root, MS_NOSUID, "mode=755,size=64m");
+  trees.root = ".";
+  const sys::UniqueFd tmpfs = sys::detached_tmpfs(64u << 20, 16384, "0755");
+  sys::attach(tmpfs.get(), ".");
+  sys::check(::fchdir(tmpfs.get()), "go to the warden's root");
   for (const char* directory : {"/proc", "/sessions", "/image/default", "/empty", "/exporter"}) fs::create_directories(trees.root + directory);
   sys::attach(sessions.get(), trees.root + "/sessions");
   // The warden's own PID namespace; a proc for a jail can be mounted only while one like it is in sight.
@@ -251,7 +255,7 @@ void prove_one_jail(Poller& poller, Pool& pool, JailContext& context, Server& se
   while (!pool.had_success()) {
     if (!pool.warming_up() || std::chrono::steady_clock::now() > patience) pool.refill();
     if (!pool.last_failure().empty()) {
-      if (!context.nested || context.settings->jail_userns != util::JailUserns::kAuto) {
+      if (!context.nested || context.settings->jail_userns != util::JailUserns::kAuto || context.settings->weaker.shared_uid) {
         throw std::runtime_error("no jail can be built here: " + pool.last_failure() + util::container_advice());
       }
       // A host that refuses nested user namespaces (AppArmor's restriction, a sysctl).
@@ -276,6 +280,10 @@ int warden_main(const util::Settings& settings) {
   sys::check(::prctl(PR_SET_DUMPABLE, 0), "make the process not dumpable");
   log::start(settings, "warden");
   refuse_what_nobody_needs();
+  // A flat jail's id would be that of the warden itself.
+  if (settings.weaker.shared_uid && settings.jail_userns == util::JailUserns::kFlat) {
+    throw std::runtime_error("SANDBOX_JAIL_USERNS=flat needs user ids of its own for each session, and here is only one (shared-uid)");
+  }
   own_descriptors();
   const sys::Cgroup cgroup = inherited_cgroup();
   const sys::UniqueFd signals = watch_signals();
@@ -304,7 +312,7 @@ int warden_main(const util::Settings& settings) {
   const sys::SeccompFilter zygote_filter = sys::SeccompFilter::compile(util::embedded_file("policy/seccomp/zygote.json"));
   std::optional<ZygoteRecipe> recipe;
   if (settings.spawn == util::SpawnMode::kFork) {
-    recipe = ZygoteRecipe{&trees.image, &filter, &zygote_filter, {std::uint64_t{settings.fsize_mb} << 20, settings.nofile}, settings.preload};
+    recipe = ZygoteRecipe{&trees.image, &filter, &zygote_filter, jail_limits(settings), settings.preload};
   }
   Pool pool(context, poller, requests, recipe);
   poller.add(signals.get(), kSignalTag);

@@ -84,10 +84,12 @@ void arrange_descriptors(int channel, int config, int output) {
 }
 
 sys::UniqueFd write_config(const ZygoteRecipe& recipe) {
-  const std::uint64_t file_size = recipe.limits.file_size;
-  const std::uint32_t open_files = recipe.limits.open_files;
-  std::string bytes(reinterpret_cast<const char*>(&file_size), sizeof file_size);
-  bytes.append(reinterpret_cast<const char*>(&open_files), sizeof open_files);
+  std::string bytes;
+  const auto add = [&](const auto& value) { bytes.append(reinterpret_cast<const char*>(&value), sizeof value); };
+  add(recipe.limits.file_size);
+  add(recipe.limits.open_files);
+  add(recipe.limits.data);
+  add(recipe.limits.processes);
   return sys::sealed_memfd("rookery-zygote", bytes + recipe.session_filter->serialise());
 }
 

@@ -23,6 +23,8 @@ MARK = "sleep 4711.25"
 class Escape(ServerTestCase):
     """No promise is open, for an interpreter forked from the zygote."""
 
+    given_up: tuple = ()  # promises that such a server does not make
+
     settings = {"TELEMETRY_OTLP_HEADERS": "authorization=" + SECRET}
 
     def parameters(self, other):
@@ -75,7 +77,10 @@ class Escape(ServerTestCase):
         for verdict in verdicts:
             with self.subTest(promise=verdict["promise"]):
                 self.assertNotIn("error", verdict)
-                self.assertEqual(verdict["open"], [])
+                if verdict["promise"] in self.given_up:
+                    self.assertNotEqual(verdict["open"], [], "holds after all")
+                else:
+                    self.assertEqual(verdict["open"], [])
         self.assertEqual(other.bash("pgrep -f '%s' | wc -l" % MARK.replace("s", "[s]", 1)).stdout.strip(), "1", "another session's process")
 
     @unittest.skipUnless(platform.machine() == "x86_64", "system call numbers of x86-64")

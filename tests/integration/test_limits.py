@@ -5,7 +5,7 @@ from harness import SLOWNESS, ServerTestCase
 
 
 # Enough for what the other tests here do, also where the processor is emulated.
-CPU_SECONDS = int(3 * min(SLOWNESS, 8))
+CPU_SECONDS = int(3 * min(SLOWNESS, 15))
 
 
 class Limits(ServerTestCase):
@@ -18,7 +18,7 @@ class Limits(ServerTestCase):
                             (self.session.bash, "python3 -c 'x = bytearray(1 << 30)'; exit 9"),
                             (self.session.bash, "head -c 1G /dev/zero | tail")):
             with self.subTest(source=source[:30]):
-                result = run(source, 60)
+                result = run(source, 110)
                 self.assertEqual(result.status, 200)
                 self.assertNotEqual(result.return_code, 0)
                 if "MemoryError" not in result.stderr:
@@ -91,7 +91,7 @@ class Limits(ServerTestCase):
         busy = "import time\nt = time.process_time()\nwhile time.process_time() - t < 1.5: pass\nprint('ok')"
         for _ in range(4):
             self.prints(busy, "ok", timeout=30)
-        result = self.session.code("while True: pass", 60)
+        result = self.session.code("while True: pass", 110)
         self.assertEqual(result.field("limit"), "cpu", result)
         self.assertIn("sandbox limit (cpu)", result.stderr)
         self.assertLess(result.wall, 20 * SLOWNESS)

@@ -38,8 +38,10 @@ void read_config(int config, Zygote& zygote) {
   wire::Reader reader(bytes);
   zygote.limits.file_size = reader.u64();
   zygote.limits.open_files = reader.u32();
+  zygote.limits.data = reader.u64();
+  zygote.limits.processes = reader.u32();
   if (!reader.ok()) throw std::runtime_error("the zygote's configuration is cut short");
-  zygote.filter = sys::SeccompFilter::deserialise(std::string_view(bytes).substr(sizeof(std::uint64_t) + sizeof(std::uint32_t)));
+  zygote.filter = sys::SeccompFilter::deserialise(std::string_view(bytes).substr(2 * (sizeof(std::uint64_t) + sizeof(std::uint32_t))));
 }
 
 // What ps shows. The arguments that the process was started with stand one behind the other, from program_invocation_name
@@ -113,7 +115,7 @@ bool serve_request(const Zygote& zygote, const wire::Message& request, const std
   jail::Membership membership;
   membership.uid = reader.u32();
   membership.nested = reader.u32() != 0;
-  if (request.header.type != wire::Type::kForkRepl || !reader.done() || descriptors.size() <= wire::kForkCgroups) {
+  if (request.header.type != wire::Type::kForkRepl || !reader.done() || descriptors.size() < wire::kForkCgroups) {
     ::_exit(71);  // only the warden speaks here: whatever this is, nothing good comes of going on
   }
   membership.init = descriptors[wire::kForkInit].get();

@@ -24,7 +24,7 @@ CONTAINER = "integration/test_least_privileges"
 ROOT_ONLY = {"kernel/unprivileged_userns_clone": "0"}
 SHORT = [Boot("cgroup v2", [JAIL, LIMITS])]
 LONG = [
-    Boot("cgroup v2", [JAIL, LIMITS, ESCAPE, CONTAINER, "vm/test_cgroup2", "vm/test_user_namespaces"]),
+    Boot("cgroup v2", [JAIL, LIMITS, ESCAPE, CONTAINER, "vm/test_cgroup2", "vm/test_user_namespaces", "vm/test_rootless"]),
     Boot("user namespaces for root only", [JAIL, LIMITS, ESCAPE], sysctl=ROOT_ONLY, settings={"ROOKERY_TEST_JAIL": "flat"}),
     Boot("without Landlock", [JAIL, LIMITS, ESCAPE], parameters="lsm=lockdown,yama,apparmor", landlock=False),
 ]

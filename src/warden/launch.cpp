@@ -201,6 +201,10 @@ int launch(util::Settings settings) {
   sys::check(::fchdir(root.get()), "go to the sessions root");
   util::Weaker weaker;
   const IdRange ids = choose_ids(settings, ordinary, few_ids, weaker);
+  if (const std::uint32_t needed = kFirstSessionUid + slot_count(settings); !weaker.shared_uid && needed > ids.count) {
+    throw std::runtime_error("SANDBOX_MAX_SESSIONS=" + std::to_string(settings.max_sessions) + " needs " + std::to_string(needed) + " user ids, and here are " +
+                             std::to_string(ids.count) + ": lower it, or give this user namespace a larger range");
+  }
   Supervised supervised;
   {
     std::optional<Delegation> delegation;

@@ -35,7 +35,7 @@ class User:
 
 
 @contextlib.contextmanager
-def ordinary_user(subordinate_ids):
+def ordinary_user(subordinate_ids, subordinate_count=SUBORDINATE_COUNT):
     """An account with a home directory that nobody else may enter, and with or without a range of subordinate ids."""
     name = "rookery-test-%d%s" % (os.getpid(), "s" if subordinate_ids else "")
     with tempfile.TemporaryDirectory(prefix="rookery-test-") as place:
@@ -45,7 +45,7 @@ def ordinary_user(subordinate_ids):
         subprocess.run(["useradd", "--system", "--user-group", "--no-log-init", "--home-dir", place + "/home", name], check=True, stdout=subprocess.DEVNULL)
         try:
             if subordinate_ids:
-                span = "%d-%d" % (FIRST_SUBORDINATE, FIRST_SUBORDINATE + SUBORDINATE_COUNT - 1)
+                span = "%d-%d" % (FIRST_SUBORDINATE, FIRST_SUBORDINATE + subordinate_count - 1)
                 subprocess.run(["usermod", "--add-subuids", span, "--add-subgids", span, name], check=True)
             entry = pwd.getpwnam(name)
             os.mkdir(place + "/home", 0o700)

@@ -5,7 +5,7 @@ import os
 import socket
 
 import process_tree
-from harness import SLOWNESS, ServerTestCase, free_port
+from harness import SLOWNESS, ServerTestCase, free_port, wait_for
 
 
 class Inside(ServerTestCase):
@@ -17,7 +17,7 @@ class Inside(ServerTestCase):
     @property
     def form(self):
         """"nested" or "flat", which has to be what this machine was meant to give."""
-        form = self.sandbox.health()["jail"]
+        form = wait_for(lambda: self.sandbox.health().get("jail"), 5, "the warden's answer")
         self.assertEqual(form, os.environ.get("ROOKERY_TEST_JAIL", "nested"))
         return form
 

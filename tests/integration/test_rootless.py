@@ -132,6 +132,10 @@ class Refused(unittest.TestCase):
         with ordinary_user(False) as user:
             self.refused(user, ["flat", "shared-uid"], SANDBOX_ALLOW_WEAKER="shared-uid,no-cgroup", SANDBOX_JAIL_USERNS="flat")
 
+    def test_more_sessions_than_ids(self):
+        with ordinary_user(True, subordinate_count=12000) as user:
+            self.refused(user, ["SANDBOX_MAX_SESSIONS=9000", "ids"], SANDBOX_ALLOW_WEAKER="no-cgroup", SANDBOX_MAX_SESSIONS="9000")
+
     def test_names_that_are_none(self):
         with ordinary_user(False) as user:
             done = user.run("serve", SANDBOX_ALLOW_WEAKER="everything")

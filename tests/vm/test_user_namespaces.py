@@ -6,7 +6,7 @@ import pathlib
 import subprocess
 import unittest
 
-from harness import BINARY, SLOWNESS, free_port, plain_environment, running
+from harness import BINARY, SLOWNESS, free_port, plain_environment, running, wait_for
 
 SETTINGS = pathlib.Path("/proc/sys")
 SMALL = {"SANDBOX_POOL_SIZE": "0"}
@@ -30,7 +30,7 @@ class UserNamespaces(unittest.TestCase):
                 result = session.code("import os; print(os.getuid() > 0, open('/proc/self/status').read().count('CapBnd:\\t0000000000000000'))", 60)
                 self.assertEqual((result.stdout, result.return_code), ("True 1", 0), result)
                 self.assertNotEqual(session.bash("unshare -r true", 60).return_code, 0)
-            return server.sandbox.health()["jail"]
+            return wait_for(lambda: server.sandbox.health().get("jail"), 5, "the warden's answer")
 
     def refusal(self, **settings):
         done = subprocess.run([BINARY, "serve", "--listen", "127.0.0.1:%d" % free_port()], stdin=subprocess.DEVNULL, capture_output=True, text=True,

@@ -43,6 +43,8 @@ class Life:
         response = self.sandbox.request_json("POST", "/sessions", {"idle_timeout_seconds": 2} if leave else {})
         if response.status == 503:
             self.report.count("refused leases")
+            self.report.refused.append(response.json()["detail"])
+            self.report.over.wait(0.2)
             return
         if response.status != 201:
             self.report.violated("POST /sessions answered %r" % response)

@@ -13,6 +13,7 @@ class Report:
         self.over = threading.Event()
         self.counts = collections.Counter()
         self.violations = []
+        self.refused = []  # why leases were refused
 
     def count(self, what):
         with self.lock:

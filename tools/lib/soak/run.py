@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One soak: a server, the threads that work on it, and the verdict."""
 
+import collections
 import random
 import threading
 import time
@@ -51,6 +52,10 @@ def soak(seconds, seed):
         for thread in threads:
             thread.join()
         took = time.monotonic() - start
+        # A killed jail may cost a lease now and then; a server that refuses most of them serves nobody.
+        if len(report.refused) > report.counts["lives"] / 10:
+            reasons = collections.Counter(report.refused).most_common(3)
+            report.violations.append("%d leases refused beside %d: %s" % (len(report.refused), report.counts["lives"], reasons))
         witness.session.delete()
         after, memory_after, grown = leaks.leaks(server, before, memory_before)
         violations = report.violations + grown

@@ -45,14 +45,18 @@ void send(int channel, wire::Writer& message) {
 void reap(State& state) {
   int status = 0;
   for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+    const SpareBash::Ended spare = state.spare_bash.ended(pid);
+    if (spare == SpareBash::Ended::kLostCommand && pid == state.bash) {
+      state.bash = state.programs.start_bash(state.spare_bash.command(), state.spare_bash.script());
+      if (state.bash > 0) continue;
+      pid = state.bash;
+    }
     if (pid == state.bash) {
       state.bash = -1;
       const bool left_over = any_process_besides(state.repl);
       wire::Writer message(wire::Type::kBashExited, state.bash_nonce);
       send(kServerChannel, message.i32(status).u32(left_over ? 1 : 0));
       state.spare_bash.prepare(state.programs);
-    } else if (state.spare_bash.ended(pid)) {
-      continue;
     } else if (pid == state.repl) {
       state.repl = -1;
       wire::Writer message(wire::Type::kReplExited, 0);

@@ -3,7 +3,10 @@
 
 #include <sys/types.h>
 
+#include <string>
 #include <string_view>
+
+#include "sys/unique_fd.h"
 
 namespace rookery::jail {
 
@@ -19,18 +22,25 @@ class SpareBash {
   // Starts one where there is none. Does nothing in an image whose bash does not wait (a static one).
   void prepare(const Programs& programs) noexcept;
   // Gives it its command, the text of bash's -c, and what it is to have as fd kScript, or -1. Its pid, or -1 when there is none.
-  pid_t hand_over(std::string_view command, int script) noexcept;
-  // True if `pid` is the spare one, which has ended unused.
-  bool ended(pid_t pid) noexcept;
+  pid_t hand_over(std::string_view command, int script);
+  // To be asked about every process that has ended. kUnused: it was the spare one. kLostCommand: it had been given a command,
+  // and had been ended before it took it; command() and script() are to be run by another. Else kNotSpare.
+  enum class Ended { kNotSpare, kUnused, kLostCommand };
+  Ended ended(pid_t pid) noexcept;
+  [[nodiscard]] const std::string& command() const noexcept { return command_; }
+  [[nodiscard]] int script() const noexcept { return script_.get(); }
   // Ends it.
   void discard() noexcept;
 
  private:
-  void close_channel() noexcept;
-
   pid_t pid_ = -1;
-  int channel_ = -1;
+  sys::UniqueFd channel_;
   int ended_unused_ = 0;
+  // Of the one that has been given a command.
+  pid_t given_pid_ = -1;
+  sys::UniqueFd given_channel_;
+  std::string command_;
+  sys::UniqueFd script_;
 };
 
 }  // namespace rookery::jail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Loaded into a bash that is started ahead of its command (spare_bash.h), before its own code runs. Waits on a socket for
-// one packet, the text of its -c argument, with at most one descriptor, and puts bash into the state in which
+// one packet, the text of its -c argument, with at most one descriptor, says that it has it, and puts bash into the state in which
 // `bash -c TEXT` would have been started. Needs nothing but the image's own C library.
 
 #include <sys/socket.h>
@@ -55,6 +55,8 @@ char** arguments_before(char** environment) {
   message.msg_controllen = sizeof control;
   const ssize_t size = ::recvmsg(rookery::jail::kCommandChannel, &message, MSG_CMSG_CLOEXEC);
   if (size <= 0) ::_exit(126);  // the init has gone, or let this one go
+  const char taken = 1;
+  if (::send(rookery::jail::kCommandChannel, &taken, 1, MSG_NOSIGNAL) != 1) ::_exit(126);
   text[size] = '\0';
   int script = -1;
   const cmsghdr* header = CMSG_FIRSTHDR(&message);

@@ -86,9 +86,12 @@ void Pool::do_chores() {
   refill();
 }
 
-// Jails of a burst that is over.
+// Jails of a burst that is over. One stays in any case, which a run without a pool takes.
 void Pool::dismiss_surplus() noexcept {
-  for (std::size_t i = demand_.ahead(); i < ready_.size(); ++i) slots_[ready_[i]].jail->kill();
+  while (ready_.size() > std::max(1u, demand_.ahead())) {
+    slots_[ready_.back()].jail->kill();
+    ready_.pop_back();
+  }
 }
 
 // A lease's number holds its slot in the low bits.
@@ -244,6 +247,7 @@ void Pool::on_ready(Slot& slot) {
     slot.jail->state = JailProcess::State::kReady;
     ready_.push_back(slot.jail->slot());
     serve_waiting();
+    dismiss_surplus();
   }
   refill();
 }

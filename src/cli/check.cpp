@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +17,8 @@
 #include <cstring>
 #include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "jail/interpreter.h"
 #include "sys/cgroup.h"
@@ -23,6 +26,7 @@
 #include "sys/landlock.h"
 #include "sys/unique_fd.h"
 #include "sys/whole_proc.h"
+#include "util/findings.h"
 #include "warden/id_range.h"
 #include "warden/launch.h"
 #include "warden/rootless.h"
@@ -37,9 +41,7 @@ struct Finding {
   std::string text;
 };
 
-void print(const char* what, const Finding& finding) {
-  std::printf("%-18s %-8s %s\n", what, finding.good ? "ok" : finding.required ? "MISSING" : "off", finding.text.c_str());
-}
+const char* state(const Finding& finding) { return finding.good ? "ok" : finding.required ? "MISSING" : "off"; }
 
 // Runs `test` in a child, so that what it changes ends with it. Its result: 0 or errno.
 int in_child(const std::function<int()>& test) {
@@ -157,28 +159,42 @@ Finding proc() {
                            " (parts of /proc are masked; Docker: --security-opt systempaths=unconfined)"};
 }
 
+std::vector<std::pair<const char*, Finding>> examine(const util::Settings& settings) {
+  return {{"root", root()},
+          {"capabilities", capabilities()},
+          {"user ids", user_ids(settings)},
+          {"namespaces", user_namespaces()},
+          {"mounts", mounts()},
+          {"proc", proc()},
+          {"cgroups", cgroups(settings)},
+          {"seccomp", seccomp()},
+          {"landlock", landlock()},
+          {"openat2", openat2()},
+          {"python", python(settings)},
+          {"jail", {true, false, settings.jail_userns == util::JailUserns::kFlat ? "flat (SANDBOX_JAIL_USERNS)" : "in a user namespace of its own"}}};
+}
+
 }  // namespace
 
 int check(const util::Settings& settings) {
   bool good = true;
-  const auto row = [&](const char* what, const Finding& finding) {
-    print(what, finding);
+  for (const auto& [what, finding] : examine(settings)) {
+    std::printf("%-18s %-8s %s\n", what, state(finding), finding.text.c_str());
     good &= finding.good || !finding.required;
-  };
-  row("root", root());
-  row("capabilities", capabilities());
-  row("user ids", user_ids(settings));
-  row("namespaces", user_namespaces());
-  row("mounts", mounts());
-  row("proc", proc());
-  row("cgroups", cgroups(settings));
-  row("seccomp", seccomp());
-  row("landlock", landlock());
-  row("openat2", openat2());
-  row("python", python(settings));
-  row("jail", {true, false, settings.jail_userns == util::JailUserns::kFlat ? "flat (SANDBOX_JAIL_USERNS)" : "in a user namespace of its own"});
+  }
   std::puts(good ? "rookery can serve here." : "rookery cannot serve here: see MISSING above.");
   return good ? 0 : 1;
+}
+
+std::string findings(const util::Settings& settings) {
+  std::vector<util::FindingRow> rows;
+  for (const auto& [what, finding] : examine(settings)) rows.push_back({state(finding), what, finding.text});
+  utsname system{};
+  ::uname(&system);
+  rows.push_back({"version", "rookery", ROOKERY_VERSION});
+  rows.push_back({"version", "contract", "1"});
+  rows.push_back({"version", system.sysname, std::string(system.release) + " " + system.machine});
+  return util::write_findings(rows);
 }
 
 }  // namespace rookery::cli

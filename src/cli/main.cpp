@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <stdexcept>
@@ -14,6 +15,7 @@
 #include "cli/settings_text.h"
 #include "exporter/main.h"
 #include "server/main.h"
+#include "util/findings.h"
 #include "util/settings.h"
 #include "warden/handover.h"
 #include "warden/launch.h"
@@ -30,6 +32,7 @@ void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), std
 int serve(const cli::Configuration& configuration, const std::vector<std::string>&) {
   util::forget_secrets();
   util::export_settings(configuration.settings);
+  ::setenv(util::kFindingsVariable, cli::findings(configuration.settings).c_str(), 1);
   return warden::launch(configuration.settings);
 }
 

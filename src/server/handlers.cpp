@@ -63,6 +63,7 @@ void Handlers::handle(http::Request& request, http::Response& response) {
     case http::Route::kListFiles: return list_files(request, response);
     case http::Route::kHealth: return health(response);
     case http::Route::kOpenApi: response.body = contract::openapi_json(); return;
+    case http::Route::kStatusPage: return status(response);
     case http::Route::kDocsPage:
     case http::Route::kDocsScript:
     case http::Route::kPageStyle: return page(request.route, response);

@@ -32,6 +32,7 @@ constexpr Row kTable[] = {
     {Route::kGetFile, Method::kGet, {"sessions", "*", "files"}, BodyKind::kNone, "get_file"},
     {Route::kListFiles, Method::kGet, {"sessions", "*", "files", "list"}, BodyKind::kNone, "list_files"},
     {Route::kOpenApi, Method::kGet, {"openapi.json"}, BodyKind::kNone, "openapi"},
+    {Route::kStatusPage, Method::kGet, {}, BodyKind::kNone, "status_page"},
     {Route::kDocsPage, Method::kGet, {"docs"}, BodyKind::kNone, "docs_page"},
     {Route::kDocsScript, Method::kGet, {"pages", "docs.js"}, BodyKind::kNone, "docs_script"},
     {Route::kPageStyle, Method::kGet, {"pages", "style.css"}, BodyKind::kNone, "page_style"},
@@ -50,8 +51,9 @@ bool is_session_id(const std::string& text) {
 
 bool matches(const Row& row, const std::vector<std::string>& segments) {
   const auto end = std::find(row.path.begin(), row.path.end(), "");
-  if (static_cast<std::size_t>(end - row.path.begin()) != segments.size()) return false;
-  for (std::size_t i = 0; i < segments.size(); ++i) {
+  const std::size_t depth = segments.size() == 1 && segments.front().empty() ? 0 : segments.size();  // "/" is {""}
+  if (static_cast<std::size_t>(end - row.path.begin()) != depth) return false;
+  for (std::size_t i = 0; i < depth; ++i) {
     if (row.path[i] == "*" ? !is_session_id(segments[i]) : row.path[i] != segments[i]) return false;
   }
   return true;

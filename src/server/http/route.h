@@ -22,6 +22,7 @@ enum class Route {
   kListFiles,      // GET    /sessions/{id}/files/list
   kHealth,         // GET    /health
   kOpenApi,        // GET    /openapi.json
+  kStatusPage,     // GET    /
   kDocsPage,       // GET    /docs
   kDocsScript,     // GET    /pages/docs.js
   kPageStyle,      // GET    /pages/style.css

@@ -43,7 +43,9 @@ TEST_CASE("every route is found") {
 }
 
 TEST_CASE("unknown paths are 404, known ones with another method 405") {
-  CHECK(status(Method::kGet, {""}) == 404);
+  CHECK(status(Method::kGet, {""}) == 200);
+  CHECK(status(Method::kPost, {""}) == 405);
+  CHECK(status(Method::kGet, {"", ""}) == 404);
   CHECK(status(Method::kGet, {"health", ""}) == 404);
   CHECK(status(Method::kGet, {"", "health"}) == 404);
   CHECK(status(Method::kGet, {"Health"}) == 404);

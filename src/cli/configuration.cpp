@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <stdexcept>
 #include <utility>
 
@@ -47,8 +48,11 @@ std::vector<Given> take_flags(std::vector<std::string>& arguments) {
   return flags;
 }
 
-const char* in_environment(const Setting& setting) {
-  const char* value = std::getenv(setting.variable.c_str());
+// A secret that was read is taken out of /proc/PID/environ, whose bytes are these.
+void wipe(char* value) { ::explicit_bzero(value, std::strlen(value)); }
+
+char* in_environment(const Setting& setting) {
+  char* value = std::getenv(setting.variable.c_str());
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
@@ -86,9 +90,10 @@ Configuration read_configuration(std::vector<std::string>& arguments) {
   }
   if (!path.empty()) apply_file(configuration, path);
   for (const Setting* setting : util::all_settings()) {
-    const char* value = in_environment(*setting);
+    char* value = in_environment(*setting);
     if (value == nullptr) continue;
     util::assign(*setting, configuration.settings, setting->variable, value);
+    if (setting->secret) wipe(value);
     configuration.sources[setting->variable] = "environment";
   }
   for (const Given& flag : flags) {

@@ -19,7 +19,8 @@ struct Configuration {
 };
 
 // Takes the flags of settings, `--flag VALUE`, `--flag=VALUE` or for a switch `--flag`, out of `arguments`, up to "--";
-// what is left is the command's own. Reads the configuration file where one is named. Throws std::invalid_argument for a
+// what is left is the command's own. Reads the configuration file where one is named. Secrets are wiped from the
+// environment, as /proc shows it too, once they are read. Throws std::invalid_argument for a
 // value that is not usable, with its name, what was given and what is allowed.
 Configuration read_configuration(std::vector<std::string>& arguments);
 

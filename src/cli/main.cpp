@@ -20,6 +20,7 @@
 #include "warden/handover.h"
 #include "warden/launch.h"
 #include "warden/main.h"
+#include "warden/token_reader.h"
 
 namespace {
 
@@ -30,8 +31,6 @@ constexpr int kUsage = 2;
 void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 int serve(const cli::Configuration& configuration, const std::vector<std::string>&) {
-  util::forget_secrets();
-  util::export_settings(configuration.settings);
   ::setenv(util::kFindingsVariable, cli::findings(configuration.settings).c_str(), 1);
   return warden::launch(configuration.settings);
 }
@@ -112,6 +111,7 @@ int main(int argc, char** argv) {
     if (argc == 1 && std::strcmp(argv[0], warden::kWardenTitle) == 0) return warden::warden_main(inherited_settings());
     if (argc == 1 && std::strcmp(argv[0], warden::kServerTitle) == 0) return server::server_main(inherited_settings());
     if (argc == 1 && std::strcmp(argv[0], warden::kExporterTitle) == 0) return exporter::exporter_main(inherited_settings());
+    if (argc == 1 && std::strcmp(argv[0], warden::kReaderTitle) == 0) return warden::token_reader_main();
     return run({argv + 1, argv + argc});
   } catch (const std::invalid_argument& error) {
     std::fprintf(stderr, "rookery: %s\n", error.what());

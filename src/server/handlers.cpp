@@ -73,7 +73,7 @@ void Handlers::handle(http::Request& request, http::Response& response) {
 }
 
 std::shared_ptr<Session> Handlers::session(const http::Request& request) const {
-  auto found = sessions_.find(request.session_id);
+  auto found = sessions_.find(request.session_id, access_.tenant(request.head));
   if (!found) throw refusal(404, "session not found");
   return found;
 }
@@ -83,7 +83,7 @@ void Handlers::create_session(http::Request& request, http::Response& response) 
   std::shared_ptr<Session> created;
   const auto asked = steady_clock::now();
   try {
-    created = sessions_.create(wanted);
+    created = sessions_.create(wanted, access_.tenant(request.head));
   } catch (const std::exception& error) {
     log::warning("no session could be leased", {{"error", error.what()}});
     metrics_.leases_refused.add("failed");
@@ -121,7 +121,7 @@ void Handlers::metrics(http::Response& response) const {
 }
 
 void Handlers::delete_session(const http::Request& request, http::Response& response) {
-  sessions_.destroy(request.session_id);
+  sessions_.destroy(request.session_id, access_.tenant(request.head));
   response.status = 204;
 }
 

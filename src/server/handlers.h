@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "server/access.h"
 #include "server/http/exchange.h"
 #include "server/monitor.h"
 #include "server/server_metrics.h"
@@ -15,8 +16,9 @@ namespace rookery::server {
 // The contract's operations over HTTP: from a request to the session table, a jail, the editor or the files, and back.
 class Handlers {
  public:
-  Handlers(const util::Settings& settings, SessionTable& sessions, WardenClient& warden, ServerMetrics& metrics, const Monitor& monitor)
-      : settings_(settings), sessions_(sessions), warden_(warden), metrics_(metrics), monitor_(monitor) {}
+  Handlers(const util::Settings& settings, const Access& access, SessionTable& sessions, WardenClient& warden, ServerMetrics& metrics,
+           const Monitor& monitor)
+      : settings_(settings), access_(access), sessions_(sessions), warden_(warden), metrics_(metrics), monitor_(monitor) {}
 
   // Throws http::HttpError for every refusal.
   void handle(http::Request& request, http::Response& response);
@@ -41,6 +43,7 @@ class Handlers {
   void violation(std::string_view kind, std::string_view tool, unsigned count);
 
   const util::Settings& settings_;
+  const Access& access_;
   SessionTable& sessions_;
   WardenClient& warden_;
   ServerMetrics& metrics_;

@@ -18,6 +18,7 @@
 #include <stdexcept>
 
 #include "log/log.h"
+#include "server/access.h"
 #include "server/allowed_hosts.h"
 #include "server/handlers.h"
 #include "server/http/http_server.h"
@@ -32,6 +33,7 @@
 #include "sys/mount.h"
 #include "sys/seccomp.h"
 #include "util/embedded.h"
+#include "util/settings_table.h"
 
 namespace rookery::server {
 
@@ -40,7 +42,8 @@ namespace {
 // warden/handover.h; the server links no warden code.
 constexpr int kListenSocket = 3;
 constexpr int kWardenChannel = 4;
-constexpr int kTelemetryChannel = 5;
+constexpr int kSupervisorChannel = 5;
+constexpr int kTelemetryChannel = 6;
 constexpr uid_t kUid = 100;
 
 // To write into workspaces whose owner is the session: read and write any file there, hand new ones over.
@@ -113,11 +116,12 @@ http::Limits http_limits(const util::Settings& settings) {
   return limits;
 }
 
-http::Hooks hooks(const util::Settings& settings, Handlers& handlers, ServerMetrics& metrics, Telemetry* telemetry) {
+http::Hooks hooks(const util::Settings& settings, const Access& access, Handlers& handlers, ServerMetrics& metrics, Telemetry* telemetry) {
   http::Hooks hooks;
   hooks.handler = [&handlers](http::Request& request, http::Response& response) { handlers.handle(request, response); };
   hooks.host_allowed = [allowed = AllowedHosts(settings)](std::string_view host) { return allowed.contains(host); };
   hooks.host_is_own = [allowed = AllowedHosts(settings)](std::string_view host) { return allowed.is_own(host); };
+  hooks.authorize = [&access](const http::RequestHead& head) { return access.authorize(head); };
   hooks.log_error = [](std::string_view text) { log::error("internal error", {{"error", text}}); };
   hooks.trace_every_request = telemetry != nullptr;
   hooks.access = [&metrics, telemetry](const http::AccessRecord& record) {
@@ -140,7 +144,7 @@ void keep_some_memory() {
 
 }  // namespace
 
-int server_main(const util::Settings& settings) {
+int server_main(util::Settings settings) {
   keep_some_memory();
   sys::check(::prctl(PR_SET_NAME, "server"), "name the process");
   sigset_t watched;
@@ -155,22 +159,25 @@ int server_main(const util::Settings& settings) {
     telemetry.emplace(settings, sys::UniqueFd(kTelemetryChannel));
     telemetry->follow_log();
   }
+  Access access(settings, sys::UniqueFd(kSupervisorChannel));
   wait_for_start();
 
   WardenClient warden(sys::UniqueFd(kWardenChannel), [] { ::_exit(1); });
   ServerMetrics metrics;
   SessionTable sessions(settings, warden, metrics);
   Monitor monitor(settings, sessions, warden, metrics, telemetry ? &*telemetry : nullptr);
-  Handlers handlers(settings, sessions, warden, metrics, monitor);
-  http::HttpServer server(sys::UniqueFd(kListenSocket), http_limits(settings), hooks(settings, handlers, metrics, telemetry ? &*telemetry : nullptr));
+  Handlers handlers(settings, access, sessions, warden, metrics, monitor);
+  http::HttpServer server(sys::UniqueFd(kListenSocket), http_limits(settings), hooks(settings, access, handlers, metrics, telemetry ? &*telemetry : nullptr));
   monitor.watch(&server);
   if (telemetry) telemetry->follow_metrics([&monitor] { return monitor.families(); });
   // The one line that says it is ready, for people and for scripts that wait.
   const std::string weaker = settings.weaker.any() ? ", weaker than usual (SECURITY.md): " + settings.weaker.text() : "";
-  std::printf("rookery ready on http://%s:%u%s\n", settings.listen_host.c_str(), unsigned{settings.listen_port}, weaker.c_str());
+  const std::string where = util::find_setting("SANDBOX_LISTEN")->get(settings);
+  std::printf("rookery ready on %s%s%s\n", settings.listen_path.empty() ? "http://" : "", where.c_str(), weaker.c_str());
   std::fflush(stdout);
+  access.tell_ready();
 
-  log::info("server started", {{"version", ROOKERY_VERSION}, {"listen", settings.listen_host + ":" + std::to_string(settings.listen_port)}});
+  log::info("server started", {{"version", ROOKERY_VERSION}, {"listen", where}});
 
   int signal = 0;
   while (::sigwait(&watched, &signal) != 0) {

@@ -7,6 +7,6 @@ namespace rookery::server {
 
 // The server's whole life, from the exec by the warden on (warden/handover.h): gives up what it does not need, waits for
 // the warden's start signal, serves until SIGTERM, lets running calls finish, ends all sessions. Returns the exit status.
-int server_main(const util::Settings& settings);
+int server_main(util::Settings settings);
 
 }  // namespace rookery::server

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "server/counters.h"
 #include "sys/error.h"
@@ -15,8 +16,9 @@ namespace rookery::server {
 
 double posix_now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
-Session::Session(Lease lease, std::uint32_t idle_timeout_s, std::uint32_t max_lifetime_s)
+Session::Session(Lease lease, std::string tenant, std::uint32_t idle_timeout_s, std::uint32_t max_lifetime_s)
     : id_(lease.session_id),
+      tenant_(std::move(tenant)),
       image_(lease.image),
       lease_(lease.number),
       cancel_(sys::check(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")),

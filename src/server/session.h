@@ -21,9 +21,11 @@ namespace rookery::server {
 // One leased session. Kept alive by whoever works on it; once closed, work on it ends soon.
 class Session {
  public:
-  Session(Lease lease, std::uint32_t idle_timeout_s, std::uint32_t max_lifetime_s);
+  // `tenant`: whose it is; empty where tenants are not told apart.
+  Session(Lease lease, std::string tenant, std::uint32_t idle_timeout_s, std::uint32_t max_lifetime_s);
 
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
+  [[nodiscard]] const std::string& tenant() const noexcept { return tenant_; }
   [[nodiscard]] contract::SessionHandle handle() const;
   // As it is now, for operators.
   [[nodiscard]] contract::SessionStatus status(const util::Settings& settings) const;
@@ -74,6 +76,7 @@ class Session {
   void touch();
 
   std::string id_;
+  std::string tenant_;
   std::string image_;
   std::uint64_t lease_;
   sys::UniqueFd workspace_;

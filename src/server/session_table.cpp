@@ -30,7 +30,7 @@ SessionTable::~SessionTable() {
   destroy_all();
 }
 
-std::shared_ptr<Session> SessionTable::create(const contract::CreateSessionRequest& request) {
+std::shared_ptr<Session> SessionTable::create(const contract::CreateSessionRequest& request, std::string_view tenant) {
   {
     const std::lock_guard lock(mutex_);
     if (stopping_ || reserved_ >= settings_.max_sessions) return nullptr;
@@ -43,7 +43,7 @@ std::shared_ptr<Session> SessionTable::create(const contract::CreateSessionReque
     const std::uint32_t idle = lowered(request.idle_timeout_seconds, settings_.session_idle_timeout_s, settings_.session_max_lifetime_s);
     std::shared_ptr<Session> session;
     try {
-      session = std::make_shared<Session>(std::move(lease), idle, lifetime);
+      session = std::make_shared<Session>(std::move(lease), std::string(tenant), idle, lifetime);
     } catch (...) {
       warden_.release(number);
       throw;
@@ -63,18 +63,18 @@ std::shared_ptr<Session> SessionTable::create(const contract::CreateSessionReque
   }
 }
 
-std::shared_ptr<Session> SessionTable::find(std::string_view id) const {
+std::shared_ptr<Session> SessionTable::find(std::string_view id, std::string_view tenant) const {
   const std::lock_guard lock(mutex_);
   const auto found = sessions_.find(id);
-  return found == sessions_.end() ? nullptr : found->second;
+  return found == sessions_.end() || found->second->tenant() != tenant ? nullptr : found->second;
 }
 
-bool SessionTable::destroy(std::string_view id) {
+bool SessionTable::destroy(std::string_view id, std::string_view tenant) {
   std::shared_ptr<Session> session;
   {
     const std::lock_guard lock(mutex_);
     const auto found = sessions_.find(id);
-    if (found == sessions_.end()) return false;
+    if (found == sessions_.end() || found->second->tenant() != tenant) return false;
     session = std::move(found->second);
     sessions_.erase(found);
   }

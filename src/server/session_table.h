@@ -30,10 +30,11 @@ class SessionTable {
 
   // Leases a session; the hints are lowered to the operator's limits. nullptr when max_sessions exist already.
   // Throws std::runtime_error when the warden cannot give one.
-  std::shared_ptr<Session> create(const contract::CreateSessionRequest& request);
-  [[nodiscard]] std::shared_ptr<Session> find(std::string_view id) const;
+  std::shared_ptr<Session> create(const contract::CreateSessionRequest& request, std::string_view tenant);
+  // To another tenant than its own a session is not there.
+  [[nodiscard]] std::shared_ptr<Session> find(std::string_view id, std::string_view tenant) const;
   // Returns when its processes are dead and its files gone. False when there was no such session.
-  bool destroy(std::string_view id);
+  bool destroy(std::string_view id, std::string_view tenant);
   [[nodiscard]] std::size_t count() const;
   // Sessions in the order of their making, from behind the lease `after` on, at most `limit`.
   struct Page {

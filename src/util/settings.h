@@ -31,6 +31,13 @@ struct Settings {
 
   std::string listen_host;
   std::uint16_t listen_port = 0;
+  std::string listen_path;  // of a unix socket; then host and port say nothing
+  std::string listen_mode;  // of that socket, octal
+  std::string auth_token;
+  std::string auth_token_file;
+  bool no_auth = false;
+  bool require_tenant = false;
+  std::string tenant_header;
   std::string allowed_hosts;
 
   std::string sessions_root;
@@ -84,6 +91,7 @@ struct Settings {
 Settings settings_from_environment();
 
 // Writes everything that is not at its default into this process's environment, and takes the other settings out of it.
+// Secrets among them are for forget_secrets() of the processes that read them.
 void export_settings(const Settings& settings);
 
 // Overwrites the secrets among the settings in this process's environment where the kernel shows it
@@ -92,5 +100,9 @@ void forget_secrets();
 
 // Sets what is missing, for this process and those that it starts.
 void set_weaker(Settings& settings, const Weaker& weaker);
+// The secrets in force, for a channel between two processes.
+std::string secret_settings(const Settings& settings);
+// Takes over what secret_settings() gave. Throws std::invalid_argument.
+void apply_secrets(Settings& settings, std::string_view text);
 
 }  // namespace rookery::util

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "util/settings_table.h"
 
+#include <algorithm>
+
 #include "util/otlp_destination.h"
 #include "util/setting_kinds.h"
 
@@ -11,20 +13,31 @@ namespace {
 constexpr std::uint32_t kDay = 86400;
 constexpr std::uint32_t kMonth = 30 * kDay;
 
-// HOST:PORT; HOST may be a name, an IPv4 address or an IPv6 address in brackets.
+constexpr std::string_view kUnix = "unix:";
+
+// HOST:PORT; HOST may be a name, an IPv4 address or an IPv6 address in brackets. Or unix:PATH.
 bool set_listen(Settings& settings, std::string_view given) {
+  if (given.starts_with(kUnix)) {
+    const std::string_view path = given.substr(kUnix.size());
+    if (!path.starts_with('/') || !is_one_line(path)) return false;
+    settings.listen_path = path;
+    settings.listen_host.clear();
+    return true;
+  }
   const auto colon = given.rfind(':');
   std::uint32_t port = 0;
   if (colon == std::string_view::npos || !parse_number(given.substr(colon + 1), port) || port > 65535) return false;
   std::string_view host = given.substr(0, colon);
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
   if (host.empty() || !is_one_line(host)) return false;
+  settings.listen_path.clear();
   settings.listen_host = host;
   settings.listen_port = static_cast<std::uint16_t>(port);
   return true;
 }
 
 std::string get_listen(const Settings& settings) {
+  if (!settings.listen_path.empty()) return std::string(kUnix) + settings.listen_path;
   const bool v6 = settings.listen_host.find(':') != std::string::npos;
   return (v6 ? "[" + settings.listen_host + "]" : settings.listen_host) + ":" + std::to_string(settings.listen_port);
 }
@@ -33,8 +46,8 @@ Setting listen() {
   Setting row;
   row.variable = "SANDBOX_LISTEN";
   row.fallback = "127.0.0.1:8080";
-  row.allowed = "HOST:PORT, e.g. 127.0.0.1:8080 or [::1]:8080";
-  row.help = "where to listen; port 0 means any that is free";
+  row.allowed = "HOST:PORT, e.g. 127.0.0.1:8080 or [::1]:8080, or unix:PATH with an absolute path";
+  row.help = "where to listen. Port 0: any that is free. Not an address that others can reach, unless there is a token or `--no-auth`";
   row.set = &set_listen;
   row.get = &get_listen;
   return row;
@@ -51,6 +64,18 @@ Setting allow_weaker() {
   return row;
 }
 
+bool is_mode(std::string_view given) {
+  return given.size() >= 3 && given.size() <= 4 && given.find_first_not_of("01234567") == std::string_view::npos &&
+         (given.size() == 3 || given.front() == '0');
+}
+
+// The name of a header field (RFC 9110 5.1), of letters, digits and dashes.
+bool is_field_name(std::string_view given) {
+  return std::all_of(given.begin(), given.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+  });
+}
+
 std::vector<SettingGroup> groups() {
   using S = Settings;
   return {
@@ -62,6 +87,18 @@ std::vector<SettingGroup> groups() {
       {"Address and access",
        {
            listen(),
+           text(&S::listen_mode, "SANDBOX_LISTEN_MODE", "0660", "an octal mode from 000 to 0777", &is_mode,
+                "permissions of the unix socket, which belongs to root"),
+           secret(text(&S::auth_token, "SANDBOX_AUTH_TOKEN", "",
+                       "a token that every request but `GET /health` must bring as `Authorization: Bearer TOKEN`")),
+           path(&S::auth_token_file, "SANDBOX_AUTH_TOKEN_FILE", "",
+                "a file of such tokens instead, one a line, all valid; read again on SIGHUP"),
+           toggle(&S::no_auth, "SANDBOX_NO_AUTH", "0",
+                  "serve without a token also on an address that others can reach"),
+           toggle(&S::require_tenant, "SANDBOX_REQUIRE_TENANT", "0",
+                  "every request but `GET /health` names a tenant, and sees that tenant's sessions only"),
+           text(&S::tenant_header, "SANDBOX_TENANT_HEADER", "X-Tenant-Id", "a name of letters, digits and dashes",
+                &is_field_name, "the header field that names the tenant; whoever sends requests is trusted with it"),
            text(&S::allowed_hosts, "SANDBOX_ALLOWED_HOSTS", "",
                 "names that the `Host` field may hold, comma-separated. A server on loopback answers to `localhost`, "
                 "`127.0.0.1`, `[::1]` and these; one elsewhere to any name while this is empty"),

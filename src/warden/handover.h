@@ -19,12 +19,14 @@ constexpr const char* kExporterTitle = "rookery: exporter";
 constexpr int kListenSocket = 3;
 constexpr int kSessionsRoot = 4;   // the directory, with the lock on it
 constexpr int kProgram = 5;        // rookery's own executable
-constexpr int kFirstCgroup = 6;    // rookery's cgroup, one directory a hierarchy
+constexpr int kSupervisor = 6;     // the server's channel to the supervisor (wire/supervisor_messages.h)
+constexpr int kFirstCgroup = 7;    // rookery's cgroup, one directory a hierarchy
 
 // The server's descriptors.
 constexpr int kServerListenSocket = 3;
 constexpr int kServerWardenChannel = 4;
-constexpr int kServerTelemetryChannel = 5;  // with telemetry_enabled only
+constexpr int kServerSupervisorChannel = 5;
+constexpr int kServerTelemetryChannel = 6;  // with telemetry_enabled only
 
 // The exporter's.
 constexpr int kExporterChannel = 3;

@@ -27,6 +27,7 @@
 #include "sys/socket.h"
 #include "sys/whole_proc.h"
 #include "util/container_advice.h"
+#include "util/settings_table.h"
 #include "warden/delegation.h"
 #include "warden/handover.h"
 #include "warden/id_range.h"
@@ -34,6 +35,8 @@
 #include "warden/listen.h"
 #include "warden/rootless.h"
 #include "warden/supervise.h"
+#include "warden/token_reader.h"
+#include "wire/supervisor_messages.h"
 
 namespace rookery::warden {
 
@@ -96,9 +99,25 @@ sys::Cloned clone_warden() {
   }
 }
 
+// Whoever reaches the port can run code: without a token that has to be this machine, or the operator's word.
+void require_access(const util::Settings& settings, int listener) {
+  if (!settings.auth_token.empty() && !settings.auth_token_file.empty()) {
+    throw std::invalid_argument("SANDBOX_AUTH_TOKEN and SANDBOX_AUTH_TOKEN_FILE are both set: allowed is one of them");
+  }
+  if (!settings.auth_token.empty() || !settings.auth_token_file.empty() || is_local(listener)) return;
+  const std::string where = util::find_setting("SANDBOX_LISTEN")->get(settings);
+  if (!settings.no_auth) {
+    throw std::invalid_argument("--listen " + where + " can be reached from elsewhere, and there is no token: set SANDBOX_AUTH_TOKEN_FILE, or "
+                                "listen on 127.0.0.1, or say --no-auth if something else decides who gets here");
+  }
+  std::fprintf(stderr, "rookery: warning: no authentication on %s: whoever reaches it can run code (--no-auth)\n", where.c_str());
+}
+
 // Starts the warden. What is opened here and not returned is the warden's alone.
 // `delegation` is nullptr where there is no cgroup.
 Supervised start_warden(const util::Settings& settings, const IdRange& ids, const Delegation* delegation, sys::UniqueFd listener, int root) {
+  auto [to_server, servers] = sys::seqpacket_pair();
+  wire::send_to_supervised(to_server.get(), wire::SupervisorMessage::kSecrets, util::secret_settings(settings));
   const sys::UniqueFd program(sys::check(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC), "open /proc/self/exe"));
   std::vector<int> groups;
   std::string how = "none";
@@ -107,7 +126,7 @@ Supervised start_warden(const util::Settings& settings, const IdRange& ids, cons
     how = delegation->layout().unified() ? "v2" : "v1 " + std::to_string(groups.size());
   }
   ::setenv(kCgroupVariable, how.c_str(), 1);
-  std::vector<int> fds = {listener.get(), root, program.get()};
+  std::vector<int> fds = {listener.get(), root, program.get(), servers.get()};
   fds.insert(fds.end(), groups.begin(), groups.end());
 
   auto [here, there] = sys::seqpacket_pair();
@@ -120,6 +139,10 @@ Supervised start_warden(const util::Settings& settings, const IdRange& ids, cons
       supervised.cgroup_parents.emplace_back(sys::check(::open(own.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open " + own));
     }
   }
+  if (!settings.auth_token_file.empty()) {
+    supervised.token_reader = start_token_reader(settings.auth_token_file, to_server.get(), program.get(), ids.first);
+  }
+  supervised.server = std::move(to_server);
   const sys::Cloned warden = clone_warden();
   if (warden.pid == 0) {
     here.reset();
@@ -190,12 +213,19 @@ void delegate(const util::Settings& settings, int root, const IdRange& ids, std:
 
 int launch(util::Settings settings) {
   const bool ordinary = ::geteuid() != 0;
+  if (ordinary && !settings.auth_token_file.empty()) {
+    throw std::runtime_error("SANDBOX_AUTH_TOKEN_FILE needs a start as root, for the process that reads it again: set SANDBOX_AUTH_TOKEN");
+  }
   const std::string few_ids = ordinary ? become_root() : "";
   if (const std::string lacking = sys::lacking_capabilities(kStartCapabilities); !lacking.empty()) {
     throw std::runtime_error("the start needs the capabilities that are missing here: " + lacking + " (in a container: --cap-add; they are given up at once)");
   }
   show_whole_proc();
-  sys::UniqueFd listener = listen_on(settings.listen_host, settings.listen_port);
+  sys::UniqueFd listener = listen_on(settings);
+  require_access(settings, listener.get());
+  util::Settings shared = settings;
+  shared.auth_token.clear();  // goes to the server alone, by the channel
+  util::export_settings(shared);
   const sys::UniqueFd root = lock_sessions_root(settings.sessions_root);
   // The warden's working directory: its mount namespace takes it along only from here. Root may lack the right later.
   sys::check(::fchdir(root.get()), "go to the sessions root");

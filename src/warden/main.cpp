@@ -151,10 +151,11 @@ Server start_server(const ExporterProcess* exporter) {
   Server server;
   server.process = sys::clone_process(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC);
   if (server.process.pid == 0) {
-    if (exporter != nullptr) become_role(kServerTitle, {kListenSocket, there.get(), exporter->sender->channel()});
-    become_role(kServerTitle, {kListenSocket, there.get()});
+    if (exporter != nullptr) become_role(kServerTitle, {kListenSocket, there.get(), kSupervisor, exporter->sender->channel()});
+    become_role(kServerTitle, {kListenSocket, there.get(), kSupervisor});
   }
   server.channel = std::move(here);
+  ::close(kSupervisor);  // secrets go by there
   return server;
 }
 

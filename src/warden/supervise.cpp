@@ -96,17 +96,24 @@ int supervise(Supervised supervised) {
   for (bool ended = false; !ended;) {
     int signal = 0;
     if (::sigwait(&watched, &signal) != 0) continue;
+    if (signal == SIGHUP && supervised.token_reader > 0) ::kill(supervised.token_reader, SIGHUP);
     if (signal != SIGCHLD) {
       ::kill(supervised.warden, signal == SIGHUP ? SIGHUP : SIGTERM);
       continue;
     }
     int child_status = 0;
     for (pid_t pid; (pid = ::waitpid(-1, &child_status, WNOHANG)) > 0;) {
+      if (pid == supervised.token_reader) {
+        supervised.token_reader = -1;
+        std::fprintf(stderr, "rookery: the token reader ended; the access tokens stay as they are until the next start\n");
+      }
       if (pid != supervised.warden) continue;
       ended = true;
       status = child_status;
     }
   }
+  // It may be in the cgroup that is to be removed.
+  if (supervised.token_reader > 0 && ::kill(supervised.token_reader, SIGKILL) == 0) ::waitpid(supervised.token_reader, nullptr, 0);
   clear_cgroups(supervised);
   if (WIFEXITED(status)) return WEXITSTATUS(status);
   log::critical("the warden was ended by a signal; all sessions are gone", {{"signal", std::int64_t{WTERMSIG(status)}}});

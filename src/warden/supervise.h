@@ -14,7 +14,9 @@ namespace rookery::warden {
 
 struct Supervised {
   pid_t warden = -1;
-  uid_t uid = 0;  // of Z's root: what the supervisor becomes, so that it may signal the warden
+  pid_t token_reader = -1;  // -1: none
+  sys::UniqueFd server;     // the channel of wire/supervisor_messages.h
+  uid_t uid = 0;  // of Z's root: what the supervisor becomes, so that it may signal the warden and the token reader
   std::vector<sys::UniqueFd> cgroup_parents;  // the directories that hold rookery's cgroup
   WayBack way_back;
   std::string cgroup_name;

@@ -77,7 +77,7 @@ Connection.observer = DocumentedResponses() if openapi_check else None
 class Server:
     """One `rookery serve` on a free loopback port with a sessions root of its own."""
 
-    def __init__(self, settings=None, root=None, binary=BINARY):
+    def __init__(self, settings=None, root=None, binary=BINARY, arguments=()):
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="rookery-test-"))
         self.scratch.chmod(0o755)  # the warden's own uid has to come through
         self.root = pathlib.Path(root or self.scratch / "sessions")
@@ -86,7 +86,7 @@ class Server:
         environment = plain_environment({"SANDBOX_SESSIONS_ROOT": str(self.root), **(settings or {})})
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
-                [binary, "serve", "--listen", "127.0.0.1:%d" % self.port], env=environment,
+                [binary, "serve", "--listen", "127.0.0.1:%d" % self.port, *arguments], env=environment,
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
         self.pid = self.process.pid
         self.sandbox = Sandbox("http://127.0.0.1:%d" % self.port)
@@ -103,7 +103,7 @@ class Server:
         def ready():
             if self.process.poll() is not None:
                 raise AssertionError("rookery ended with %d:\n%s" % (self.process.returncode, self.log()))
-            return "ready on http://" in self.log()
+            return "rookery ready on " in self.log()
 
         try:
             wait_for(ready, START_SECONDS, "ready line of rookery; its log:\n" + self.log())

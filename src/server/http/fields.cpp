@@ -52,8 +52,9 @@ std::optional<HeadError> FieldReader::line(std::string_view line) {
     if (!equals_ignoring_case(name, field.name)) continue;
     if (field.value) return HeadError{400, "repeated header field"};
     field.value = value;
-    break;
+    return std::nullopt;
   }
+  others_.emplace_back(name, value);
   return std::nullopt;
 }
 
@@ -76,6 +77,7 @@ std::optional<HeadError> FieldReader::finish(RequestHead& head) const {
   head.traceparent = traceparent_.once();
   head.request_id = request_id_.once();
   if (origin_) head.origin = std::string(*origin_);
+  head.other_fields.assign(others_.begin(), others_.end());
   return std::nullopt;
 }
 

@@ -3,6 +3,8 @@
 
 #include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "server/http/request_head.h"
 
@@ -22,6 +24,7 @@ class FieldReader {
 
   std::size_t count_ = 0;
   bool close_ = false;
+  std::vector<std::pair<std::string_view, std::string_view>> others_;
   std::optional<std::string_view> host_, content_length_, transfer_encoding_, content_encoding_, expect_,
       content_type_, authorization_, origin_, sec_fetch_site_;
   // Fields that only name the request: a repeated one names nothing.

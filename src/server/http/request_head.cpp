@@ -65,6 +65,17 @@ std::string_view name(Method method) noexcept {
   return {};
 }
 
+std::string_view RequestHead::field(std::string_view name) const noexcept {
+  std::string_view found;
+  bool seen = false;
+  for (const auto& [other, value] : other_fields) {
+    if (!equals_ignoring_case(other, name)) continue;
+    found = seen ? std::string_view{} : value;
+    seen = true;
+  }
+  return found;
+}
+
 std::variant<RequestHead, HeadError> parse_request_head(std::string_view bytes) {
   if (bytes.size() > kMaxHead) return HeadError{431, "request head too large"};
   RequestHead head;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -45,6 +46,11 @@ struct RequestHead {
   // Not validated; empty when absent or sent more than once.
   std::string traceparent;
   std::string request_id;
+  // All others, as sent.
+  std::vector<std::pair<std::string, std::string>> other_fields;
+
+  // The value of one of the other fields; empty when there is none, or more than one.
+  [[nodiscard]] std::string_view field(std::string_view name) const noexcept;
 
   [[nodiscard]] bool has_body() const noexcept { return chunked || content_length.value_or(0) > 0; }
 };

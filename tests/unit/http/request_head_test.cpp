@@ -50,6 +50,13 @@ TEST_CASE("a usual request is read field by field") {
   CHECK_FALSE(head.origin);
 }
 
+TEST_CASE("any other field can be asked for, if it stands once") {
+  const RequestHead head = parsed(get("/", "Host: a\r\nX-Tenant-Id: blue \r\nX-Twice: 1\r\nx-twice: 2\r\n"));
+  CHECK(head.field("x-tenant-id") == "blue");
+  CHECK(head.field("X-Twice").empty());
+  CHECK(head.field("X-None").empty());
+}
+
 TEST_CASE("the target is decoded exactly once") {
   CHECK(parsed(get("/a%252fb/%2e%2e/..")).segments == std::vector<std::string>{"a%2fb", "..", ".."});
   CHECK(parsed(get("/")).segments == std::vector<std::string>{""});

@@ -11,6 +11,15 @@ TEST_CASE("on loopback only loopback's names are answered to") {
   for (const char* name : {"evil.example", "127.0.0.1.nip.io", "localhost.", "0.0.0.0", "127.1", "2130706433"}) CHECK_FALSE(hosts.contains(name));
 }
 
+TEST_CASE("over a unix socket, which no web page reaches, any name, unless the operator lists some") {
+  rookery::util::Settings settings;
+  settings.listen_host.clear();
+  settings.listen_path = "/run/rookery.sock";
+  CHECK(AllowedHosts(settings).contains("rookery"));
+  settings.allowed_hosts = "other";
+  CHECK_FALSE(AllowedHosts(settings).contains("rookery"));
+}
+
 TEST_CASE("elsewhere any name, unless the operator lists some") {
   rookery::util::Settings settings;
   settings.listen_host = "0.0.0.0";

@@ -92,3 +92,32 @@ TEST_CASE("what is exported to the environment is read back from it") {
   export_settings(Settings());
   CHECK(std::getenv("SANDBOX_MAX_SESSIONS") == nullptr);
 }
+
+TEST_CASE("a secret goes by its own way, and is not repeated where it is wrong") {
+  Settings settings;
+  settings.auth_token = "hush";
+  export_settings(settings);
+  CHECK(std::getenv("SANDBOX_AUTH_TOKEN") == nullptr);
+  Settings other;
+  apply_secrets(other, secret_settings(settings));
+  CHECK(other.auth_token == "hush");
+  CHECK(secret_settings(Settings()).empty());
+  CHECK(refusal("SANDBOX_AUTH_TOKEN", "hu\nsh").find("hu") == std::string::npos);
+  CHECK_THROWS_AS(apply_secrets(other, "SANDBOX_AUTH_TOKEN=x"), std::invalid_argument);
+  CHECK_THROWS_AS(apply_secrets(other, std::string_view("LOG_LEVEL=INFO\0", 15)), std::invalid_argument);
+}
+
+TEST_CASE("a unix socket to listen on") {
+  Settings settings;
+  const Setting& listen = *find_setting("SANDBOX_LISTEN");
+  assign(listen, settings, "--listen", "unix:/run/rookery.sock");
+  CHECK(settings.listen_path == "/run/rookery.sock");
+  CHECK(listen.get(settings) == "unix:/run/rookery.sock");
+  assign(listen, settings, "--listen", "127.0.0.1:1");
+  CHECK(settings.listen_path.empty());
+  CHECK(refusal("SANDBOX_LISTEN", "unix:") != "");
+  CHECK(refusal("SANDBOX_LISTEN", "unix:relative") != "");
+  CHECK(refusal("SANDBOX_LISTEN_MODE", "0888") != "");
+  CHECK(refusal("SANDBOX_LISTEN_MODE", "1777") != "");
+  CHECK(refusal("SANDBOX_TENANT_HEADER", "X Tenant") != "");
+}

@@ -4,17 +4,21 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <map>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/check.h"
 #include "cli/configuration.h"
 #include "cli/help.h"
 #include "cli/policy.h"
+#include "cli/run.h"
 #include "cli/settings_text.h"
 #include "exporter/main.h"
 #include "server/main.h"
+#include "server/run_main.h"
 #include "util/findings.h"
 #include "util/settings.h"
 #include "warden/handover.h"
@@ -49,37 +53,39 @@ int version(const cli::Configuration&, const std::vector<std::string>&) {
   return 0;
 }
 
-struct Command {
-  const char* name;
-  const char* help;
-  bool takes_settings;
-  std::vector<std::string> options;  // its own, each without a value
-  int (*run)(const cli::Configuration&, const std::vector<std::string>& options);
-};
+int run_program(std::vector<std::string> arguments) noexcept {
+  try {
+    cli::Configuration configuration = cli::read_configuration(arguments);
+    return cli::run(std::move(configuration), cli::parse_run_options(arguments));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rookery: %s\n", error.what());
+    return cli::kRunFailed;
+  }
+}
 
-const Command kCommands[] = {
-    {"serve", cli::kServeHelp, true, {}, &serve},      {"check", cli::kCheckHelp, true, {}, &check},
-    {"config", cli::kConfigHelp, true, {"--json"}, &config}, {"policy", cli::kPolicyHelp, false, cli::policy_options(), &policy},
-    {"version", cli::kVersionHelp, false, {}, &version},
+using Command = int (*)(const cli::Configuration&, const std::vector<std::string>& options);
+const std::map<std::string, Command> kCommands = {
+    {"serve", &serve}, {"check", &check}, {"config", &config}, {"policy", &policy}, {"version", &version},
 };
 
 bool is_help(const std::string& argument) { return argument == "--help" || argument == "-h"; }
 
-int run(const Command& command, std::vector<std::string> arguments) {
+int run(const cli::CommandHelp& command, std::vector<std::string> arguments) {
   if (!arguments.empty() && is_help(arguments.front())) {
-    print(command.help);
-    if (std::strcmp(command.name, "serve") == 0) print(cli::settings_help());
+    print(command.text);
+    if (command.name == "serve") print(cli::settings_help());
     return 0;
   }
+  if (command.name == "run") return run_program(std::move(arguments));
   cli::Configuration configuration;
   if (command.takes_settings) configuration = cli::read_configuration(arguments);
   for (const std::string& argument : arguments) {
     if (std::find(command.options.begin(), command.options.end(), argument) != command.options.end()) continue;
-    const std::string usage(command.help, std::strcspn(command.help, "\n"));
+    const std::string usage(command.text, std::strcspn(command.text, "\n"));
     std::fprintf(stderr, "rookery: unknown argument \"%s\"\nusage: %s\n", argument.c_str(), usage.c_str());
     return kUsage;
   }
-  return command.run(configuration, arguments);
+  return kCommands.at(command.name)(configuration, arguments);
 }
 
 int run(std::vector<std::string> arguments) {
@@ -89,8 +95,8 @@ int run(std::vector<std::string> arguments) {
     return 0;
   }
   if (!arguments.empty()) arguments.erase(arguments.begin());
-  for (const Command& command : kCommands) {
-    if (name == command.name || (name == "--version" && command.run == &version)) return run(command, arguments);
+  for (const cli::CommandHelp& command : cli::command_helps()) {
+    if (name == command.name || (name == "--version" && command.name == "version")) return run(command, arguments);
   }
   std::fputs(cli::kHelp, stderr);
   return kUsage;
@@ -111,6 +117,7 @@ int main(int argc, char** argv) {
     if (argc == 1 && std::strcmp(argv[0], warden::kWardenTitle) == 0) return warden::warden_main(inherited_settings());
     if (argc == 1 && std::strcmp(argv[0], warden::kServerTitle) == 0) return server::server_main(inherited_settings());
     if (argc == 1 && std::strcmp(argv[0], warden::kExporterTitle) == 0) return exporter::exporter_main(inherited_settings());
+    if (argc == 1 && std::strcmp(argv[0], warden::kRunnerTitle) == 0) return server::run_main(inherited_settings());
     if (argc == 1 && std::strcmp(argv[0], warden::kReaderTitle) == 0) return warden::token_reader_main();
     return run({argv + 1, argv + argc});
   } catch (const std::invalid_argument& error) {

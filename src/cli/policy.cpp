@@ -16,8 +16,6 @@ constexpr std::string_view kPseudoCode = "--pseudo-code";
 
 }  // namespace
 
-std::vector<std::string> policy_options() { return {std::string(kPseudoCode), "session", "server", "supervisor", "warden", "zygote"}; }
-
 int policy(const std::vector<std::string>& options) {
   std::string role;
   bool pseudo_code = false;

@@ -6,10 +6,7 @@
 
 namespace rookery::cli {
 
-// What `rookery policy` takes: the roles, and --pseudo-code.
-std::vector<std::string> policy_options();
-
-// `rookery policy`: prints the seccomp policy of a role, a session's when none is named. `options` are some of policy_options().
+// `rookery policy`: prints the seccomp policy of a role, a session's when none is named. `options`: what kPolicyHelp names.
 // Returns the exit status. Throws std::invalid_argument for more than one role, std::runtime_error for a policy that cannot be compiled.
 int policy(const std::vector<std::string>& options);
 

@@ -79,6 +79,7 @@ struct FileReference {
 struct CallOutcome {
   std::string out;  // stdout, any bytes; the JSON writer replaces what is not UTF-8 by U+FFFD
   std::string err;  // stderr, likewise
+  std::string notice;  // the end of `err` that is ours and not the program's: why a call ended
   std::int32_t return_code = 0;
   std::vector<FileReference> files;
   std::uint64_t files_total = 0;  // additive, written only when larger than files.size()

@@ -66,7 +66,7 @@ void Access::follow() {
     }
     try {
       auto fresh = std::make_shared<AccessTokens>(message->text);
-      log::info("access tokens read again", {{"valid", std::to_string(fresh->count())}});
+      log::info("access tokens read again", {{"valid", static_cast<std::int64_t>(fresh->count())}});
       const std::lock_guard lock(mutex_);
       tokens_ = std::move(fresh);
     } catch (const std::exception& error) {

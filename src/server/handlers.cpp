@@ -105,7 +105,7 @@ void Handlers::get_session(const http::Request& request, http::Response& respons
 void Handlers::list_sessions(const http::Request& request, http::Response& response) const {
   const std::uint64_t after = number_parameter(request, "after", 0, ~std::uint64_t{0}).value_or(0);
   const auto limit = static_cast<std::size_t>(number_parameter(request, "limit", 1, kMaxPage).value_or(kPage));
-  SessionTable::Page page = sessions_.list(after, limit);
+  SessionTable::Page page = sessions_.list(after, limit, access_.tenant(request.head));
   std::vector<contract::SessionStatus> entries;
   for (const auto& listed : page.sessions) {
     entries.push_back(listed->status(settings_));

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <string_view>
+#include <utility>
 
 #include "contract/types.h"
 #include "server/output_pipe.h"
@@ -18,6 +19,12 @@ namespace rookery::server {
 class JailCall {
  public:
   JailCall(const util::Settings& settings, WardenClient& warden, Session& session, int client_fd);
+
+  // To be told of the program's output as it comes.
+  void listen(OutputPipe::Listener to_stdout, OutputPipe::Listener to_stderr) {
+    out_.listen(std::move(to_stdout));
+    err_.listen(std::move(to_stderr));
+  }
 
   // `timeout`: how long the program may run. Throws std::runtime_error when no jail can be had.
   contract::CallOutcome run(contract::Tool tool, std::string_view source, std::chrono::seconds timeout);

@@ -52,6 +52,7 @@ void JailCall::describe(contract::CallOutcome& outcome, std::chrono::seconds tim
   output_cut_ = out_.truncated() || err_.truncated();
   outcome.out = out_.finish();
   outcome.err = err_.finish();
+  const std::size_t programs = outcome.err.size();
   outcome.return_code = -1;
   switch (end_) {
     case End::kFinished: {
@@ -91,6 +92,7 @@ void JailCall::describe(contract::CallOutcome& outcome, std::chrono::seconds tim
       add_line(outcome.err, "the session was deleted while the call ran");
       break;
   }
+  outcome.notice = outcome.err.substr(programs);
 }
 
 void JailCall::describe_death(contract::CallOutcome& outcome) {

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/main.h"
 
-#include <fcntl.h>
-#include <poll.h>
 #include <malloc.h>
 #include <signal.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
-#include <fstream>
 #include <optional>
-#include <stdexcept>
 
 #include "log/log.h"
 #include "server/access.h"
@@ -23,16 +15,13 @@
 #include "server/handlers.h"
 #include "server/http/http_server.h"
 #include "server/monitor.h"
+#include "server/privileges.h"
 #include "server/request_log.h"
 #include "server/server_metrics.h"
 #include "server/session_table.h"
 #include "server/telemetry.h"
 #include "server/warden_client.h"
-#include "sys/credentials.h"
 #include "sys/error.h"
-#include "sys/mount.h"
-#include "sys/seccomp.h"
-#include "util/embedded.h"
 #include "util/settings_table.h"
 
 namespace rookery::server {
@@ -44,69 +33,6 @@ constexpr int kListenSocket = 3;
 constexpr int kWardenChannel = 4;
 constexpr int kSupervisorChannel = 5;
 constexpr int kTelemetryChannel = 6;
-constexpr uid_t kUid = 100;
-
-// To write into workspaces whose owner is the session: read and write any file there, hand new ones over.
-constexpr cap_value_t kCapabilities[] = {CAP_DAC_OVERRIDE, CAP_CHOWN, CAP_FOWNER};
-
-// A root without anything but a proc of its own PID namespace, which linkat(2) of unnamed files goes through.
-void enter_empty_root() {
-  const std::string root = "./empty";  // it is started in the warden's root
-  sys::make_private();
-  sys::mount_fs("tmpfs", root, MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=755,size=64k,nr_inodes=16");
-  sys::check(::mkdir((root + "/proc").c_str(), 0755), "make the server's /proc");
-  sys::mount_fs("proc", root + "/proc", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY, "subset=pid");
-  sys::restrict_mount(root, MOUNT_ATTR_RDONLY);
-  sys::enter_root(root);
-}
-
-// Bytes of private writable memory that this process has mapped: proc(5), statm, "data".
-rlim_t mapped_data() {
-  std::ifstream file("/proc/self/statm");
-  rlim_t size = 0, resident = 0, shared = 0, text = 0, library = 0, data = 0;
-  if (!(file >> size >> resident >> shared >> text >> library >> data)) throw std::runtime_error("cannot read /proc/self/statm");
-  return data * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
-}
-
-// The last line, when every bound on requests has failed: more memory of its own than all threads with their largest JSON bodies
-// can need ends the server, not the machine. What is uploaded is the workspaces' memory and does not count here.
-void limit_resources(const util::Settings& settings) {
-  constexpr rlim_t kStack = rlim_t{8} << 20;
-  constexpr rlim_t kRest = rlim_t{1} << 30;
-  const http::Limits http;
-  const rlim_t most = mapped_data() + (settings.max_threads + http.reserved_threads) * (kStack + http.max_json_body) + kRest;
-  const rlimit data{most, most};
-  const rlimit none{0, 0};
-  sys::check(::setrlimit(RLIMIT_DATA, &data), "limit the server's memory");
-  sys::check(::setrlimit(RLIMIT_CORE, &none), "forbid core files of the server");
-}
-
-// The order is the security property: what a step needs goes in a later one.
-void give_up_privileges(const util::Settings& settings) {
-  enter_empty_root();
-  limit_resources(settings);
-  const uid_t uid = settings.weaker.shared_uid ? 0 : kUid;
-  sys::take_ids(uid, uid);
-  sys::keep_only_capabilities(kCapabilities);
-  sys::set_no_new_privileges();
-  sys::check(::prctl(PR_SET_PDEATHSIG, SIGKILL), "set the parent-death signal");
-  sys::check(::prctl(PR_SET_DUMPABLE, 0), "make the process not dumpable");
-  sys::verify_dropped(kCapabilities);
-  const sys::SeccompFilter filter = sys::SeccompFilter::compile(util::embedded_file("policy/seccomp/server.json"));
-  if (const int error = filter.load(); error != 0) {
-    errno = error;
-    sys::throw_errno("load the server's seccomp filter");
-  }
-  if (::unshare(CLONE_NEWUSER) == 0 || errno != EPERM) throw std::logic_error("the server's seccomp filter is not in force");
-}
-
-void wait_for_start() {
-  pollfd fds[] = {{kWardenChannel, POLLIN, 0}};
-  char go = 0;
-  while (::poll(fds, 1, -1) < 0) {
-  }
-  if (::recv(kWardenChannel, &go, 1, 0) != 1) throw std::runtime_error("the warden went away");
-}
 
 http::Limits http_limits(const util::Settings& settings) {
   http::Limits limits;
@@ -160,7 +86,7 @@ int server_main(util::Settings settings) {
     telemetry->follow_log();
   }
   Access access(settings, sys::UniqueFd(kSupervisorChannel));
-  wait_for_start();
+  wait_for_start(kWardenChannel);
 
   WardenClient warden(sys::UniqueFd(kWardenChannel), [] { ::_exit(1); });
   ServerMetrics metrics;

@@ -25,6 +25,7 @@ bool OutputPipe::read(int most_reads) {
     if (size < 0) return errno == EAGAIN || errno == EINTR;
     if (size == 0) return false;
     kept_.append({buffer, static_cast<std::size_t>(size)});
+    if (listener_) listener_({buffer, static_cast<std::size_t>(size)});
     if (static_cast<std::size_t>(size) < sizeof buffer / 2) return true;
     if (size == sizeof buffer && enlarged_ != pipe_.get()) {
       // A program that fills the pipe would wait for every read. Where the kernel refuses, it does.

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "sys/unique_fd.h"
 #include "util/bounded_output.h"
@@ -24,6 +27,10 @@ class OutputPipe {
   OutputPipe& operator=(const OutputPipe&) = delete;
   ~OutputPipe();
 
+  // Told of the bytes as they are read, beside their collection.
+  using Listener = std::function<void(std::string_view bytes)>;
+  void listen(Listener listener) { listener_ = std::move(listener); }
+
   [[nodiscard]] int fd() const noexcept { return pipe_.get(); }
   // Takes what is there. False at the end of the stream: nobody in the jail holds the pipe any more.
   bool read(int most_reads);
@@ -34,6 +41,7 @@ class OutputPipe {
  private:
   const sys::UniqueFd& pipe_;
   util::BoundedOutput kept_;
+  Listener listener_;
   int enlarged_ = -1;  // the descriptor whose pipe has been made larger for this call
 };
 

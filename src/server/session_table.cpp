@@ -101,12 +101,12 @@ std::size_t SessionTable::count() const {
   return sessions_.size();
 }
 
-SessionTable::Page SessionTable::list(std::uint64_t after, std::size_t limit) const {
+SessionTable::Page SessionTable::list(std::uint64_t after, std::size_t limit, std::optional<std::string_view> tenant) const {
   std::vector<std::shared_ptr<Session>> found;
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [id, session] : sessions_) {
-      if (session->lease() > after) found.push_back(session);
+      if (session->lease() > after && (!tenant || session->tenant() == *tenant)) found.push_back(session);
     }
   }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a->lease() < b->lease(); });

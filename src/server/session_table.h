@@ -41,7 +41,8 @@ class SessionTable {
     std::vector<std::shared_ptr<Session>> sessions;
     std::optional<std::uint64_t> next;  // `after` for the rest, if there is one
   };
-  [[nodiscard]] Page list(std::uint64_t after, std::size_t limit) const;
+  // `tenant`: whose; nullopt for all.
+  [[nodiscard]] Page list(std::uint64_t after, std::size_t limit, std::optional<std::string_view> tenant = std::nullopt) const;
   void destroy_all();
 
  private:

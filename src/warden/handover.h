@@ -14,6 +14,7 @@ namespace rookery::warden {
 constexpr const char* kWardenTitle = "rookery: warden";
 constexpr const char* kServerTitle = "rookery: server";
 constexpr const char* kExporterTitle = "rookery: exporter";
+constexpr const char* kRunnerTitle = "rookery: runner";  // in the server's place for `rookery run`
 
 // The warden's descriptors.
 constexpr int kListenSocket = 3;
@@ -33,6 +34,9 @@ constexpr int kExporterChannel = 3;
 
 // "v2", "v1 N" (N hierarchies) or "none": how to read the cgroup descriptors.
 constexpr const char* kCgroupVariable = "ROOKERY_CGROUP";
+
+// The title of the process that the warden serves: the server, unless it says something else.
+constexpr const char* kServedVariable = "ROOKERY_SERVED";
 
 // Ids in the warden's user namespace Z.
 constexpr uid_t kServerUid = 100;

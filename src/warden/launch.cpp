@@ -33,6 +33,7 @@
 #include "warden/id_range.h"
 #include "warden/leftovers.h"
 #include "warden/listen.h"
+#include "warden/notify.h"
 #include "warden/rootless.h"
 #include "warden/supervise.h"
 #include "warden/token_reader.h"
@@ -113,9 +114,26 @@ void require_access(const util::Settings& settings, int listener) {
   std::fprintf(stderr, "rookery: warning: no authentication on %s: whoever reaches it can run code (--no-auth)\n", where.c_str());
 }
 
+// `socket`: what the server or the runner serves. For a run, `run` is not null.
+struct Served {
+  sys::UniqueFd socket;
+  Run* run = nullptr;
+};
+
+// In a process of its own, which keeps the two ends of nobody else.
+pid_t start_collector(Run& run, Served& served) {
+  const sys::Cloned collector = sys::clone_process(0);
+  if (collector.pid != 0) {
+    run.command.reset();
+    return collector.pid;
+  }
+  served.socket.reset();
+  ::_exit(run.collect(run.command.get()));
+}
+
 // Starts the warden. What is opened here and not returned is the warden's alone.
 // `delegation` is nullptr where there is no cgroup.
-Supervised start_warden(const util::Settings& settings, const IdRange& ids, const Delegation* delegation, sys::UniqueFd listener, int root) {
+Supervised start_warden(const util::Settings& settings, const IdRange& ids, const Delegation* delegation, Served served, int root) {
   auto [to_server, servers] = sys::seqpacket_pair();
   wire::send_to_supervised(to_server.get(), wire::SupervisorMessage::kSecrets, util::secret_settings(settings));
   const sys::UniqueFd program(sys::check(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC), "open /proc/self/exe"));
@@ -126,7 +144,7 @@ Supervised start_warden(const util::Settings& settings, const IdRange& ids, cons
     how = delegation->layout().unified() ? "v2" : "v1 " + std::to_string(groups.size());
   }
   ::setenv(kCgroupVariable, how.c_str(), 1);
-  std::vector<int> fds = {listener.get(), root, program.get(), servers.get()};
+  std::vector<int> fds = {served.socket.get(), root, program.get(), servers.get()};
   fds.insert(fds.end(), groups.begin(), groups.end());
 
   auto [here, there] = sys::seqpacket_pair();
@@ -139,7 +157,8 @@ Supervised start_warden(const util::Settings& settings, const IdRange& ids, cons
       supervised.cgroup_parents.emplace_back(sys::check(::open(own.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open " + own));
     }
   }
-  if (!settings.auth_token_file.empty()) {
+  if (served.run != nullptr) supervised.collector = start_collector(*served.run, served);
+  if (served.run == nullptr && !settings.auth_token_file.empty()) {
     supervised.token_reader = start_token_reader(settings.auth_token_file, to_server.get(), program.get(), ids.first);
   }
   supervised.server = std::move(to_server);
@@ -209,28 +228,29 @@ void delegate(const util::Settings& settings, int root, const IdRange& ids, std:
   weaker.no_cgroup = true;
 }
 
-}  // namespace
+struct Rights {
+  bool ordinary = false;  // started by an ordinary user
+  std::string few_ids;    // why there will be too few of them, or ""
+};
 
-int launch(util::Settings settings) {
-  const bool ordinary = ::geteuid() != 0;
-  if (ordinary && !settings.auth_token_file.empty()) {
-    throw std::runtime_error("SANDBOX_AUTH_TOKEN_FILE needs a start as root, for the process that reads it again: set SANDBOX_AUTH_TOKEN");
-  }
-  const std::string few_ids = ordinary ? become_root() : "";
+// What both need of the start.
+Rights take_rights() {
+  Rights rights;
+  rights.ordinary = ::geteuid() != 0;
+  if (rights.ordinary) rights.few_ids = become_root();
   if (const std::string lacking = sys::lacking_capabilities(kStartCapabilities); !lacking.empty()) {
     throw std::runtime_error("the start needs the capabilities that are missing here: " + lacking + " (in a container: --cap-add; they are given up at once)");
   }
   show_whole_proc();
-  sys::UniqueFd listener = listen_on(settings);
-  require_access(settings, listener.get());
-  util::Settings shared = settings;
-  shared.auth_token.clear();  // goes to the server alone, by the channel
-  util::export_settings(shared);
+  return rights;
+}
+
+int launch_with(util::Settings& settings, const Rights& rights, Served served, sys::UniqueFd notify) {
   const sys::UniqueFd root = lock_sessions_root(settings.sessions_root);
   // The warden's working directory: its mount namespace takes it along only from here. Root may lack the right later.
   sys::check(::fchdir(root.get()), "go to the sessions root");
   util::Weaker weaker;
-  const IdRange ids = choose_ids(settings, ordinary, few_ids, weaker);
+  const IdRange ids = choose_ids(settings, rights.ordinary, rights.few_ids, weaker);
   if (const std::uint32_t needed = kFirstSessionUid + slot_count(settings); !weaker.shared_uid && needed > ids.count) {
     throw std::runtime_error("SANDBOX_MAX_SESSIONS=" + std::to_string(settings.max_sessions) + " needs " + std::to_string(needed) + " user ids, and here are " +
                              std::to_string(ids.count) + ": lower it, or give this user namespace a larger range");
@@ -243,11 +263,38 @@ int launch(util::Settings settings) {
     remove_left_sessions(root.get());
     sys::check(::fchmod(root.get(), 0700), "chmod the sessions root");
     sys::check(::fchown(root.get(), ids.first, ids.first), "chown the sessions root");
-    supervised = start_warden(settings, ids, delegation ? &*delegation : nullptr, std::move(listener), root.get());
+    supervised = start_warden(settings, ids, delegation ? &*delegation : nullptr, std::move(served), root.get());
     if (delegation) supervised.way_back = delegation->keep();
   }
+  supervised.notify = std::move(notify);
   log::start(settings, "supervisor");
   return supervise(std::move(supervised));
+}
+
+}  // namespace
+
+int launch(util::Settings settings) {
+  if (::geteuid() != 0 && !settings.auth_token_file.empty()) {
+    throw std::runtime_error("SANDBOX_AUTH_TOKEN_FILE needs a start as root, for the process that reads it again: set SANDBOX_AUTH_TOKEN");
+  }
+  const Rights rights = take_rights();
+  sys::UniqueFd notify = connect_notify_socket();
+  sys::UniqueFd listener = listen_on(settings);
+  require_access(settings, listener.get());
+  util::Settings shared = settings;
+  shared.auth_token.clear();  // goes to the server alone, by the channel
+  util::export_settings(shared);
+  ::unsetenv(kServedVariable);
+  return launch_with(settings, rights, {std::move(listener)}, std::move(notify));
+}
+
+int launch_run(util::Settings settings, Run run) {
+  if (::geteuid() != 0) throw std::runtime_error("rookery run has to be started as root: it makes a user namespace with many ids, then gives root up");
+  const Rights rights = take_rights();
+  util::export_settings(settings);
+  ::setenv(kServedVariable, kRunnerTitle, 1);
+  sys::UniqueFd runner = std::move(run.runner);
+  return launch_with(settings, rights, {std::move(runner), &run}, {});
 }
 
 }  // namespace rookery::warden

@@ -3,6 +3,9 @@
 
 #include <sys/capability.h>
 
+#include <functional>
+
+#include "sys/unique_fd.h"
 #include "util/settings.h"
 
 namespace rookery::warden {
@@ -20,5 +23,16 @@ inline constexpr cap_value_t kStartCapabilities[] = {
 // starts the warden in it, and becomes the supervisor (supervise.h). Returns the exit status.
 // Throws std::exception with a sentence that says what is missing and how to get it.
 int launch(util::Settings settings);
+
+// What `rookery run` has in the place of the server and its listening socket.
+struct Run {
+  sys::UniqueFd runner;   // the runner's end of a channel to the command
+  sys::UniqueFd command;  // the command's end
+  // The command's part, in a process of its own; gets the command's end. Its result is the exit status.
+  std::function<int(int command)> collect;
+};
+
+// `rookery run`: as launch(), with the same warden and jails. Returns what `collect` returned.
+int launch_run(util::Settings settings, Run run);
 
 }  // namespace rookery::warden

@@ -139,6 +139,7 @@ Trees build_trees(const util::Settings& settings) {
 }
 
 struct Server {
+  std::string title;
   sys::Cloned process;
   int status = 0;  // wait status, once it has been reaped
   sys::UniqueFd channel;
@@ -149,10 +150,13 @@ struct Server {
 Server start_server(const ExporterProcess* exporter) {
   auto [here, there] = sys::seqpacket_pair();
   Server server;
+  const char* const title = std::getenv(kServedVariable);
+  server.title = title != nullptr ? title : kServerTitle;
   server.process = sys::clone_process(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC);
   if (server.process.pid == 0) {
-    if (exporter != nullptr) become_role(kServerTitle, {kListenSocket, there.get(), kSupervisor, exporter->sender->channel()});
-    become_role(kServerTitle, {kListenSocket, there.get(), kSupervisor});
+    const char* const role = server.title.c_str();
+    if (exporter != nullptr) become_role(role, {kListenSocket, there.get(), kSupervisor, exporter->sender->channel()});
+    become_role(role, {kListenSocket, there.get(), kSupervisor});
   }
   server.channel = std::move(here);
   ::close(kSupervisor);  // secrets go by there
@@ -195,8 +199,8 @@ int serve(Poller& poller, Pool& pool, Requests& requests, Server& server, const 
         handle_signals(signals, server);
         const int status = server.status;
         if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
-        log::critical("the server ended unexpectedly; all sessions are gone",
-                      {{WIFEXITED(status) ? "status" : "signal", std::int64_t{WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status)}}});
+        log::critical("a process that the warden needs ended unexpectedly; all sessions are gone",
+                      {{"process", server.title}, {WIFEXITED(status) ? "status" : "signal", std::int64_t{WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status)}}});
         return 1;
       } else if (tag == kExporterEndTag) {
         poller.remove(exporter->process.pidfd.get());
@@ -288,7 +292,13 @@ int warden_main(const util::Settings& settings) {
   own_descriptors();
   const sys::Cgroup cgroup = inherited_cgroup();
   const sys::UniqueFd signals = watch_signals();
-  Trees trees = build_trees(settings);
+  Trees trees;
+  try {
+    trees = build_trees(settings);
+  } catch (const std::exception&) {
+    forget_recorded_cgroups(kSessionsRoot);  // no session has one yet; the supervisor removes rookery's own
+    throw;
+  }
   const sys::SeccompFilter filter = sys::SeccompFilter::compile(util::embedded_file("policy/seccomp/session.json"));
   std::optional<ExporterProcess> exporter;
   if (settings.telemetry_enabled) {

@@ -2,10 +2,12 @@
 #include "warden/supervise.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <sys/fsuid.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +21,7 @@
 #include "sys/error.h"
 #include "util/embedded.h"
 #include "sys/seccomp.h"
+#include "wire/supervisor_messages.h"
 
 namespace rookery::warden {
 
@@ -83,6 +86,51 @@ void clear_cgroups(const Supervised& supervised) noexcept {
   }
 }
 
+// Says one thing to systemd, if it wants to know (sd_notify(3)).
+void tell(const Supervised& supervised, std::string_view text) noexcept {
+  if (supervised.notify) [[maybe_unused]] const ssize_t written = ::write(supervised.notify.get(), text.data(), text.size());
+}
+
+void handle_signal(int signal, const Supervised& supervised) {
+  if (signal == SIGCHLD) return;
+  if (signal == SIGHUP) {
+    if (supervised.token_reader > 0) ::kill(supervised.token_reader, SIGHUP);
+  } else {
+    tell(supervised, "STOPPING=1");
+  }
+  ::kill(supervised.warden, signal == SIGHUP ? SIGHUP : SIGTERM);
+}
+
+// What has ended. `collected` is the status of the collector.
+struct Ends {
+  bool warden = false;
+  int warden_status = 0;
+  int collected = 0;
+};
+
+void reap(Supervised& supervised, Ends& ends) {
+  int status = 0;
+  for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+    if (pid == supervised.warden) {
+      ends.warden = true;
+      ends.warden_status = status;
+    } else if (pid == supervised.collector) {
+      supervised.collector = -1;
+      ends.collected = status;
+    } else if (pid == supervised.token_reader) {
+      supervised.token_reader = -1;
+      log::warning("the token reader ended; the access tokens stay as they are until the next start");
+    }
+  }
+}
+
+// The server's only word is that it is ready; after that, or when it is gone, nobody listens any more.
+void hear_server(Supervised& supervised) {
+  char kind = 0;
+  if (::read(supervised.server.get(), &kind, 1) == 1 && kind == static_cast<char>(wire::SupervisorMessage::kReady)) tell(supervised, "READY=1");
+  supervised.server.reset();
+}
+
 }  // namespace
 
 int supervise(Supervised supervised) {
@@ -90,34 +138,27 @@ int supervise(Supervised supervised) {
   sigemptyset(&watched);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) sigaddset(&watched, signal);
   sys::check(::sigprocmask(SIG_BLOCK, &watched, nullptr), "block signals");
+  const sys::UniqueFd signals(sys::check(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd"));
   give_up_root(supervised.uid);
 
-  int status = 0;
-  for (bool ended = false; !ended;) {
-    int signal = 0;
-    if (::sigwait(&watched, &signal) != 0) continue;
-    if (signal == SIGHUP && supervised.token_reader > 0) ::kill(supervised.token_reader, SIGHUP);
-    if (signal != SIGCHLD) {
-      ::kill(supervised.warden, signal == SIGHUP ? SIGHUP : SIGTERM);
-      continue;
-    }
-    int child_status = 0;
-    for (pid_t pid; (pid = ::waitpid(-1, &child_status, WNOHANG)) > 0;) {
-      if (pid == supervised.token_reader) {
-        supervised.token_reader = -1;
-        std::fprintf(stderr, "rookery: the token reader ended; the access tokens stay as they are until the next start\n");
-      }
-      if (pid != supervised.warden) continue;
-      ended = true;
-      status = child_status;
-    }
+  const bool run = supervised.collector > 0;
+  Ends ends;
+  while (!ends.warden) {
+    pollfd fds[] = {{signals.get(), POLLIN, 0}, {supervised.server.get(), POLLIN, 0}};
+    if (::poll(fds, 2, -1) < 0) continue;
+    if (fds[1].revents != 0) hear_server(supervised);
+    signalfd_siginfo info;
+    while (::read(signals.get(), &info, sizeof info) == sizeof info) handle_signal(static_cast<int>(info.ssi_signo), supervised);
+    reap(supervised, ends);
   }
-  // It may be in the cgroup that is to be removed.
+  // Both may be in the cgroup that is to be removed.
   if (supervised.token_reader > 0 && ::kill(supervised.token_reader, SIGKILL) == 0) ::waitpid(supervised.token_reader, nullptr, 0);
+  if (supervised.collector > 0) ::waitpid(supervised.collector, &ends.collected, 0);
   clear_cgroups(supervised);
-  if (WIFEXITED(status)) return WEXITSTATUS(status);
-  log::critical("the warden was ended by a signal; all sessions are gone", {{"signal", std::int64_t{WTERMSIG(status)}}});
-  return 128 + WTERMSIG(status);
+  if (run && WIFEXITED(ends.collected)) return WEXITSTATUS(ends.collected);
+  if (WIFEXITED(ends.warden_status)) return WEXITSTATUS(ends.warden_status);
+  log::critical("the warden was ended by a signal; all sessions are gone", {{"signal", std::int64_t{WTERMSIG(ends.warden_status)}}});
+  return 128 + WTERMSIG(ends.warden_status);
 }
 
 }  // namespace rookery::warden

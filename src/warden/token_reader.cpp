@@ -2,6 +2,7 @@
 #include "warden/token_reader.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/fsuid.h>
 #include <sys/prctl.h>
@@ -49,13 +50,15 @@ std::string read_tokens(const std::string& name) {
 // The order is the security property.
 void give_up_root(uid_t uid, const std::string& name) {
   sys::check(::fchdir(kReaderDirectory), "enter the token file's directory");
-  sys::check(::chroot("."), "chroot to the token file's directory");
   ::close(kReaderDirectory);
   struct stat owner{};
-  sys::check(::stat(name.c_str(), &owner), "look at the token file " + name + " (a link may only lead to a place below its directory)");
+  sys::check(::stat(("." + name).c_str(), &owner), "look at the token file " + name);
   sys::take_ids(uid, uid);
   ::setfsgid(owner.st_gid);
   ::setfsuid(owner.st_uid);
+  // For the right to chroot, which the start in a container may lack; files still belong to whom they belong.
+  sys::check(::unshare(CLONE_NEWUSER), "make the token reader's user namespace");
+  sys::check(::chroot("."), "chroot to the token file's directory");
   sys::keep_only_capabilities({});
   sys::set_no_new_privileges();
   sys::check(::prctl(PR_SET_PDEATHSIG, SIGKILL), "set the parent-death signal");

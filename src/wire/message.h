@@ -18,6 +18,7 @@
 //   server  <-> REPL     repl_*     run source text; the return code comes back
 //   warden  <-> init     start_*    set-up reports and "start an interpreter"
 //   warden  <-> zygote   fork_*     make an interpreter in a jail
+//   `rookery run` <-> its runner   run_*   a program and its files
 //
 // What comes from a jail (init, REPL) is untrusted: `parse` checks the header, and every payload is
 // read with `Reader`, which never reads past the end.
@@ -69,6 +70,13 @@ enum class Type : std::uint16_t {
   kZygoteReady = 144,  // payload: text, what was preloaded
   kForked,             // payload: i32 pid inside the jail
   kForkFailed,         // payload: text
+  // `rookery run` -> its runner, all before the start
+  kRunProgram = 160,  // payload: u32 1 for bash, else Python, u32 seconds, text image; descriptor: memfd with the source text
+  kRunInput,          // payload: text name in the workspace; descriptor: a file that is open for reading
+  kRunStart,          // no payload
+  // runner -> `rookery run`
+  kRunFile = 176,  // payload: text path below the workspace; descriptor: a file that the program made, open for reading
+  kRunEnded,       // payload: i32 exit status
 };
 
 // Descriptors of kForkRepl; from kForkCgroups on, one writable cgroup.procs a hierarchy.

@@ -85,6 +85,7 @@ void compare(const std::string& role) {
 TEST_CASE("native: the session's filter answers as its policy file says") { compare("session"); }
 TEST_CASE("native: the server's filter answers as its policy file says") { compare("server"); }
 TEST_CASE("native: the supervisor's filter answers as its policy file says") { compare("supervisor"); }
+TEST_CASE("native: the token reader's filter answers as its policy file says") { compare("token-reader"); }
 TEST_CASE("native: the warden's filter answers as its policy file says") { compare("warden"); }
 TEST_CASE("native: the zygote's filter answers as its policy file says") { compare("zygote"); }
 

@@ -12,7 +12,7 @@ import unittest
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 BINARY = os.environ.get("ROOKERY_BINARY", str(SOURCE / "build" / "rookery"))
-ROLES = ("session", "server", "supervisor", "warden", "zygote")
+ROLES = ("session", "exporter", "server", "supervisor", "token-reader", "warden", "zygote")
 
 
 def load_lint():

@@ -71,7 +71,7 @@ void WorkspaceSnapshot::record(const FileVersion& own) {
   own_writes_.push_back({own, walks_});
 }
 
-WorkspaceSnapshot::Produced WorkspaceSnapshot::update(int workspace) {
+WorkspaceSnapshot::Produced WorkspaceSnapshot::update(int workspace, std::size_t most) {
   const std::lock_guard lock(mutex_);
   ++walks_;
   const auto walk = std::make_unique_for_overwrite<Walk>();
@@ -82,7 +82,7 @@ WorkspaceSnapshot::Produced WorkspaceSnapshot::update(int workspace) {
   Produced result;
   result.total = walk->produced.size();
   std::ranges::sort(walk->produced);
-  if (walk->produced.size() > kMaxReported) walk->produced.resize(kMaxReported);
+  if (walk->produced.size() > most) walk->produced.resize(most);
   result.files.reserve(walk->produced.size());
   for (const std::string& path : walk->produced) {
     const std::string name = util::to_valid_utf8(path);

@@ -45,7 +45,8 @@ class WorkspaceSnapshot {
   // Walks the workspace and returns the regular files that are new or changed since the walk before; the first walk
   // compares with an empty workspace. Names that begin with ".", `__pycache__`, `*.pyc`, symlinks and what record()
   // was told of are left out. Never throws for what it finds.
-  [[nodiscard]] Produced update(int workspace);
+  // At most `most` are told.
+  [[nodiscard]] Produced update(int workspace, std::size_t most = kMaxReported);
 
   // A version the server wrote itself: not to be reported.
   void record(const FileVersion& own);

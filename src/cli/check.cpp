@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/trial.h"
 #include "jail/interpreter.h"
 #include "sys/cgroup.h"
 #include "sys/credentials.h"
@@ -174,15 +175,28 @@ std::vector<std::pair<const char*, Finding>> examine(const util::Settings& setti
           {"jail", {true, false, settings.jail_userns == util::JailUserns::kFlat ? "flat (SANDBOX_JAIL_USERNS)" : "in a user namespace of its own"}}};
 }
 
+Finding trial() {
+  const Trial trial = try_a_jail();
+  if (!trial.good) return {false, true, "a jail was tried, and failed: " + trial.error};
+  return {true, true, std::string("a jail was made, Python ran in it, and all of it was removed") + (trial.flat ? "; flat, because this host refuses a user namespace of its own" : "")};
+}
+
 }  // namespace
 
-int check(const util::Settings& settings) {
+int check(const util::Settings& settings, bool timing) {
   bool good = true;
-  for (const auto& [what, finding] : examine(settings)) {
+  const auto print = [&](const char* what, const Finding& finding) {
     std::printf("%-18s %-8s %s\n", what, state(finding), finding.text.c_str());
     good &= finding.good || !finding.required;
+  };
+  for (const auto& [what, finding] : examine(settings)) print(what, finding);
+  // What it takes for a jail is one thing, a jail another. `rookery run` needs root.
+  if (good && ::geteuid() == 0) {
+    util::export_settings(settings);
+    print("trial", trial());
   }
   std::puts(good ? "rookery can serve here." : "rookery cannot serve here: see MISSING above.");
+  if (good && timing) return print_timing();
   return good ? 0 : 1;
 }
 

@@ -34,10 +34,11 @@ inline constexpr const char* kServeHelp =
     "the variable's name. A flag goes over the environment, the environment over the file, the file over the default.\n";
 
 inline constexpr const char* kCheckHelp =
-    "rookery check [SETTING…]\n"
+    "rookery check [--timing] [SETTING…]\n"
     "\n"
-    "Prints what rookery needs and what it found, a line each, with what to do where something is missing. Takes the\n"
-    "settings of `rookery serve`.\n"
+    "Prints what rookery needs and what it found, a line each, with what to do where something is missing. As root it also\n"
+    "makes a jail and runs Python in it. Takes the settings of `rookery serve`.\n"
+    "--timing: also how long the steps of a jail's set-up take.\n"
     "Exit status: 0 when `rookery serve` can start, else 1; 2 for a wrong setting.\n";
 
 inline constexpr const char* kRunHelp =
@@ -93,7 +94,7 @@ struct CommandHelp {
 inline const std::vector<CommandHelp>& command_helps() {
   static const std::vector<CommandHelp> all = {
       {"serve", kServeHelp, true, {}},
-      {"check", kCheckHelp, true, {}},
+      {"check", kCheckHelp, true, {"--timing"}},
       {"run", kRunHelp, true, {"-c", "--tool", "--file", "--out", "--image", "--timeout"}},
       {"config", kConfigHelp, true, {"--json"}},
       {"policy", kPolicyHelp, false, {"--pseudo-code", "session", "exporter", "server", "supervisor", "token-reader", "warden", "zygote"}},

@@ -39,7 +39,9 @@ int serve(const cli::Configuration& configuration, const std::vector<std::string
   return warden::launch(configuration.settings);
 }
 
-int check(const cli::Configuration& configuration, const std::vector<std::string>&) { return cli::check(configuration.settings); }
+int check(const cli::Configuration& configuration, const std::vector<std::string>& options) {
+  return cli::check(configuration.settings, !options.empty());
+}
 
 int config(const cli::Configuration& configuration, const std::vector<std::string>& options) {
   print(options.empty() ? cli::config_listing(configuration) : cli::config_json(configuration));

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 import process_tree
-from harness import BINARY, ServerTestCase, running, wait_for
+from harness import ServerTestCase, running, wait_for
 
 # A module like those that keep a generator, a secret or a name of their own.
 KEEPER = """
@@ -34,7 +34,9 @@ print(bytes(multiprocessing.current_process().authkey).hex())
 
 def make_environment():
     """A virtual environment with the modules above, where a jail can show it."""
-    directory = pathlib.Path(tempfile.mkdtemp(prefix="fork-mode-", dir=BINARY.parent))
+    base = pathlib.Path("/var/cache/rookery-test")
+    base.mkdir(parents=True, exist_ok=True)
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="fork-mode-", dir=base))
     subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", directory], check=True)
     directory.chmod(0o755)
     packages = next(directory.glob("lib/python3*/site-packages"))

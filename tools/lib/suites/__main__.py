@@ -17,6 +17,8 @@ from suites.tally import Tally, fail, skip  # noqa: E402
 SOURCE = pathlib.Path(__file__).resolve().parents[3]
 # Under ThreadSanitizer only the units: it cannot run in a process that has given up what a jail gives up.
 SUITES = ("lint", "unit", "policy", "integration", "legit", "http", "api", "escape", "abuse", "conformance", "fuzz", "soak", "vm", "container")
+# It builds an image and a base for it, which takes longer on a bare machine than all the rest.
+LONG_SUITES = ("container",)
 SLOWNESS = {"none": "1", "address": "4", "thread": "8"}
 # No alternate signal stacks: the filters that the tests load refuse them to threads that end.
 ASAN_OPTIONS = "use_sigaltstack=0:quarantine_size_mb=4"
@@ -68,7 +70,8 @@ def main():
     parser.add_argument("--only", action="append", choices=SUITES)
     options = parser.parse_args()
     chosen = options.only or (("unit",) if options.sanitize == "thread" else
-                              ("unit", "integration", "conformance") if options.sanitize == "address" else SUITES)
+                              ("unit", "integration", "conformance") if options.sanitize == "address" else
+                              [name for name in SUITES if options.long or name not in LONG_SUITES])
     variables = variables_for(options)
     missing = environment.enter(SOURCE)
     total = skip("no response is compared with openapi.json: " + missing) if missing else Tally()

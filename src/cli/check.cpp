@@ -192,7 +192,9 @@ int check(const util::Settings& settings, bool timing) {
   for (const auto& [what, finding] : examine(settings)) print(what, finding);
   // What it takes for a jail is one thing, a jail another. `rookery run` needs root.
   if (good && ::geteuid() == 0) {
-    util::export_settings(settings);
+    util::Settings shared = settings;
+    shared.auth_token.clear();
+    util::export_settings(shared);
     print("trial", trial());
   }
   std::puts(good ? "rookery can serve here." : "rookery cannot serve here: see MISSING above.");

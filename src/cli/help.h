@@ -25,7 +25,7 @@ inline constexpr const char* kServeHelp =
     "Starts as root, makes its user namespace, gives root up, and serves HTTP on HOST:PORT (127.0.0.1:8080). An ordinary\n"
     "user can start it, too (README.md, \"Without root\").\n"
     "Prints one line when it is ready. SIGTERM or SIGINT: stops accepting, lets calls finish for up to 10 s, ends all\n"
-    "sessions and leaves nothing behind.\n"
+    "sessions and leaves nothing behind. SIGUSR1: drains, which is to lease no new sessions.\n"
     "\n"
     "Exit status: 0 after SIGTERM or SIGINT, 1 when it cannot start or lost a process it needs, 2 for a wrong setting,\n"
     "128 + N when the warden was ended by signal N.\n"

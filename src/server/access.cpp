@@ -81,7 +81,7 @@ std::shared_ptr<const AccessTokens> Access::tokens() const {
 }
 
 http::Decision Access::authorize(const http::RequestHead& head) const {
-  if (head.segments.size() == 1 && head.segments.front() == "health") return {};
+  if (head.segments.size() == 1 && (head.segments.front() == "health" || head.segments.front() == "ready")) return {};
   if (const auto valid = tokens(); valid != nullptr && !valid->contains(bearer_token(head.authorization))) return {false};
   if (!settings_.require_tenant) return {};
   const std::string_view tenant = head.field(settings_.tenant_header);

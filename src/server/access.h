@@ -24,7 +24,7 @@ class Access {
   Access(const Access&) = delete;
   Access& operator=(const Access&) = delete;
 
-  // /health is for everyone; all else needs a valid token, where there are tokens, and a tenant, where that is wanted.
+  // /health and /ready are for everyone; all else needs a valid token, where there are tokens, and a tenant, where that is wanted.
   [[nodiscard]] http::Decision authorize(const http::RequestHead& head) const;
   // The tenant of an authorized request; empty without SANDBOX_REQUIRE_TENANT.
   [[nodiscard]] std::string_view tenant(const http::RequestHead& head) const;

@@ -62,6 +62,8 @@ void Handlers::handle(http::Request& request, http::Response& response) {
     case http::Route::kGetFile: return get_file(request, response);
     case http::Route::kListFiles: return list_files(request, response);
     case http::Route::kHealth: return health(response);
+    case http::Route::kReady: return ready(response);
+    case http::Route::kDrain: return drain(request, response);
     case http::Route::kOpenApi: response.body = contract::openapi_json(); return;
     case http::Route::kStatusPage: return status(response);
     case http::Route::kDocsPage:
@@ -88,6 +90,10 @@ void Handlers::create_session(http::Request& request, http::Response& response) 
     log::warning("no session could be leased", {{"error", error.what()}});
     metrics_.leases_refused.add("failed");
     throw busy("no session can be had at the moment");
+  }
+  if (!created && sessions_.draining()) {
+    metrics_.leases_refused.add("draining");
+    throw busy("draining: this node takes no new sessions");
   }
   if (!created) {
     metrics_.leases_refused.add("capacity");
@@ -195,7 +201,7 @@ void Handlers::violation(std::string_view kind, std::string_view tool, unsigned 
 }
 
 void Handlers::health(http::Response& response) const {
-  response.body = "{\"status\":\"ok\",\"session_count\":" + std::to_string(sessions_.count()) +
+  response.body = std::string("{\"status\":\"") + (sessions_.draining() ? "draining" : "ok") + "\",\"session_count\":" + std::to_string(sessions_.count()) +
                   ",\"max_sessions\":" + std::to_string(settings_.max_sessions);
   if (const auto statistics = monitor_.warden_statistics()) {
     response.body += ",\"ready_sessions\":" + std::to_string(statistics->ready) +

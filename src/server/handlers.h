@@ -37,6 +37,8 @@ class Handlers {
   static void page(http::Route route, http::Response& response);
   void metrics(http::Response& response) const;
   void list_sessions(const http::Request& request, http::Response& response) const;
+  void ready(http::Response& response) const;
+  void drain(http::Request& request, http::Response& response);
 
   contract::CallOutcome run(Session& session, const contract::ExecRequest& call, std::chrono::seconds timeout, http::Request& request);
 

@@ -75,7 +75,7 @@ int server_main(util::Settings settings) {
   sys::check(::prctl(PR_SET_NAME, "server"), "name the process");
   sigset_t watched;
   sigemptyset(&watched);
-  for (const int signal : {SIGTERM, SIGINT}) sigaddset(&watched, signal);
+  for (const int signal : {SIGTERM, SIGINT, SIGUSR1}) sigaddset(&watched, signal);
   sys::check(::sigprocmask(SIG_BLOCK, &watched, nullptr), "block signals");
   ::signal(SIGPIPE, SIG_IGN);
   log::start(settings, "server");
@@ -105,8 +105,8 @@ int server_main(util::Settings settings) {
 
   log::info("server started", {{"version", ROOKERY_VERSION}, {"listen", where}});
 
-  int signal = 0;
-  while (::sigwait(&watched, &signal) != 0) {
+  for (int signal = 0; signal != SIGTERM && signal != SIGINT;) {
+    if (::sigwait(&watched, &signal) == 0 && signal == SIGUSR1) sessions.drain();
   }
   log::info("server stops", {{"sessions", static_cast<std::int64_t>(sessions.count())}});
   server.stop();

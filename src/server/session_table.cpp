@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "log/log.h"
@@ -33,7 +34,7 @@ SessionTable::~SessionTable() {
 std::shared_ptr<Session> SessionTable::create(const contract::CreateSessionRequest& request, std::string_view tenant) {
   {
     const std::lock_guard lock(mutex_);
-    if (stopping_ || reserved_ >= settings_.max_sessions) return nullptr;
+    if (stopping_ || draining_ || reserved_ >= settings_.max_sessions) return nullptr;
     ++reserved_;
   }
   try {
@@ -117,6 +118,19 @@ SessionTable::Page SessionTable::list(std::uint64_t after, std::size_t limit, st
   }
   page.sessions = std::move(found);
   return page;
+}
+
+void SessionTable::drain() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(draining_, true)) return;
+  }
+  log::warning("draining: no new sessions from now on");
+}
+
+bool SessionTable::draining() const {
+  const std::lock_guard lock(mutex_);
+  return draining_;
 }
 
 void SessionTable::destroy_all() {

@@ -28,7 +28,7 @@ class SessionTable {
   SessionTable(const SessionTable&) = delete;
   SessionTable& operator=(const SessionTable&) = delete;
 
-  // Leases a session; the hints are lowered to the operator's limits. nullptr when max_sessions exist already.
+  // Leases a session; the hints are lowered to the operator's limits. nullptr when max_sessions exist already or while draining.
   // Throws std::runtime_error when the warden cannot give one.
   std::shared_ptr<Session> create(const contract::CreateSessionRequest& request, std::string_view tenant);
   // To another tenant than its own a session is not there.
@@ -43,6 +43,9 @@ class SessionTable {
   };
   // `tenant`: whose; nullopt for all.
   [[nodiscard]] Page list(std::uint64_t after, std::size_t limit, std::optional<std::string_view> tenant = std::nullopt) const;
+  // From now on create() gives none; those that exist live on. There is no way back but a new start.
+  void drain();
+  [[nodiscard]] bool draining() const;
   void destroy_all();
 
  private:
@@ -56,6 +59,7 @@ class SessionTable {
   std::condition_variable changed_;
   std::map<std::string, std::shared_ptr<Session>, std::less<>> sessions_;
   std::size_t reserved_ = 0;  // sessions that exist, are being made or are being ended
+  bool draining_ = false;
   bool stopping_ = false;
   std::thread reaper_;
 };

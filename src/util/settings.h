@@ -40,6 +40,7 @@ struct Settings {
   std::string tenant_header;
   std::string allowed_hosts;
 
+  std::string node_id;  // 4 lower-case hex digits, or empty: random at every start
   std::string sessions_root;
   std::uint32_t session_idle_timeout_s = 0;
   std::uint32_t session_max_lifetime_s = 0;

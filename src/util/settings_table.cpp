@@ -76,6 +76,23 @@ bool is_field_name(std::string_view given) {
   });
 }
 
+// 1 to 4 hex digits, filled up to 4.
+Setting node_id() {
+  Setting row;
+  row.variable = "SANDBOX_NODE_ID";
+  row.allowed = "1 to 4 hex digits";
+  row.help = "what every session id of this server begins with, after `sbx_` and filled up to 4 digits, so that a proxy can tell "
+             "nodes apart; empty: random at every start";
+  row.set = [](Settings& settings, std::string_view text) {
+    if (text.size() > 4 || text.find_first_not_of("0123456789abcdefABCDEF") != text.npos) return false;
+    settings.node_id = std::string(4 - text.size(), '0');
+    for (const char c : text) settings.node_id += c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;
+    return true;
+  };
+  row.get = [](const Settings& settings) { return settings.node_id; };
+  return row;
+}
+
 std::vector<SettingGroup> groups() {
   using S = Settings;
   return {
@@ -105,6 +122,7 @@ std::vector<SettingGroup> groups() {
        }},
       {"Sessions",
        {
+           node_id(),
            path(&S::sessions_root, "SANDBOX_SESSIONS_ROOT", "/var/sandbox/sessions",
                 "directory for session storage; one server each. An ordinary user's is `~/.local/state/rookery/sessions` unless given"),
            number(&S::session_idle_timeout_s, "SANDBOX_SESSION_IDLE_TIMEOUT", 900, "seconds", 1, kMonth,

@@ -166,19 +166,20 @@ Server start_server(const ExporterProcess* exporter) {
 sys::UniqueFd watch_signals() {
   sigset_t watched;
   sigemptyset(&watched);
-  for (const int signal : {SIGTERM, SIGINT, SIGCHLD, SIGHUP}) sigaddset(&watched, signal);
+  for (const int signal : {SIGTERM, SIGINT, SIGUSR1, SIGCHLD, SIGHUP}) sigaddset(&watched, signal);
   sys::check(::sigprocmask(SIG_BLOCK, &watched, nullptr), "block signals");
   ::signal(SIGPIPE, SIG_IGN);
   return sys::UniqueFd(sys::check(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd"));
 }
 
-// Reads the pending signals. As pid 1 of its namespace the warden gets orphans too, and reaps whatever has ended: its own
+// Reads the pending signals; the one to drain goes on to the server. As pid 1 of its namespace the warden gets orphans too, and reaps whatever has ended: its own
 // children are followed by pidfd, which a reaped process keeps readable. Returns whether to stop.
 bool handle_signals(int signals, Server& server) {
   bool stop = false;
   signalfd_siginfo info;
   while (::read(signals, &info, sizeof info) == sizeof info) {
     stop |= info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT;
+    if (info.ssi_signo == SIGUSR1) sys::signal_process(server.process.pidfd.get(), SIGUSR1);
   }
   int status = 0;
   for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {

@@ -28,7 +28,12 @@ std::uint64_t tag(std::uint32_t slot, Event event) { return kTagBase + slot * 4u
 }  // namespace
 
 Pool::Pool(const JailContext& context, Poller& poller, Answers& answers, std::optional<ZygoteRecipe> recipe)
-    : context_(context), poller_(poller), answers_(answers), slots_(slot_count(*context.settings)), demand_(context.settings->pool_size), node_(util::random_hex(4)) {
+    : context_(context),
+      poller_(poller),
+      answers_(answers),
+      slots_(slot_count(*context.settings)),
+      demand_(context.settings->pool_size),
+      node_(context.settings->node_id.empty() ? util::random_hex(4) : context.settings->node_id) {
   for (auto slot = static_cast<std::uint32_t>(slots_.size()); slot-- > 0;) free_.push_back(slot);
   if (recipe) {
     zygotes_.emplace(std::move(*recipe), context.settings->zygote_max_forks, poller,

@@ -23,9 +23,11 @@ void become_role(const char* title, std::initializer_list<int> descriptors) noex
       ::close_range(static_cast<unsigned>(program) + 1, ~0u, 0) != 0) {
     ::_exit(70);
   }
-  sigset_t none;
-  sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  // One to drain that comes before the server looks for it has to wait, not to end it.
+  sigset_t early;
+  sigemptyset(&early);
+  sigaddset(&early, SIGUSR1);
+  ::sigprocmask(SIG_SETMASK, &early, nullptr);
   char* arguments[] = {const_cast<char*>(title), nullptr};
   ::fexecve(program, arguments, environ);
   ::_exit(70);

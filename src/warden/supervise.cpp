@@ -95,10 +95,10 @@ void handle_signal(int signal, const Supervised& supervised) {
   if (signal == SIGCHLD) return;
   if (signal == SIGHUP) {
     if (supervised.token_reader > 0) ::kill(supervised.token_reader, SIGHUP);
-  } else {
+  } else if (signal != SIGUSR1) {
     tell(supervised, "STOPPING=1");
   }
-  ::kill(supervised.warden, signal == SIGHUP ? SIGHUP : SIGTERM);
+  ::kill(supervised.warden, signal == SIGINT ? SIGTERM : signal);
 }
 
 // What has ended. `collected` is the status of the collector.
@@ -136,7 +136,7 @@ void hear_server(Supervised& supervised) {
 int supervise(Supervised supervised) {
   sigset_t watched;
   sigemptyset(&watched);
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) sigaddset(&watched, signal);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGCHLD}) sigaddset(&watched, signal);
   sys::check(::sigprocmask(SIG_BLOCK, &watched, nullptr), "block signals");
   const sys::UniqueFd signals(sys::check(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd"));
   give_up_root(supervised.uid);

@@ -27,7 +27,7 @@ struct Supervised {
 
 // The rest of `rookery serve`'s life. Gives up every capability and all ids but one: its fsuid stays 0, because only
 // root may remove a directory from the cgroup that rookery was started in. Its seccomp filter leaves it nothing to use
-// that for but removing empty directories by descriptor. Passes SIGTERM and SIGINT on to the warden, reaps
+// that for but removing empty directories by descriptor. Passes SIGTERM, SIGINT and SIGUSR1 on to the warden, reaps
 // (it may be pid 1 of a container), and when the warden has ended removes rookery's cgroup.
 // With a socket of systemd it tells there when the server is ready and when it stops (sd_notify(3)).
 // Returns the warden's exit status, or 128 + signal; for `rookery run` the collector's.

@@ -75,21 +75,24 @@ Connection.observer = DocumentedResponses() if openapi_check else None
 
 
 class Server:
-    """One `rookery serve` on a free loopback port with a sessions root of its own."""
+    """One `rookery serve` with a sessions root of its own, on a free loopback port if not told otherwise.
 
-    def __init__(self, settings=None, root=None, binary=BINARY, arguments=()):
+
+    `enter`: a command that executes what follows it, elsewhere (nsenter)."""
+
+    def __init__(self, settings=None, root=None, binary=BINARY, arguments=(), host="127.0.0.1", port=None, enter=()):
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="rookery-test-"))
         self.scratch.chmod(0o755)  # the warden's own uid has to come through
         self.root = pathlib.Path(root or self.scratch / "sessions")
-        self.port = free_port()
+        self.host, self.port = host, port or free_port()
         self.log_path = self.scratch / "log"
         environment = plain_environment({"SANDBOX_SESSIONS_ROOT": str(self.root), **(settings or {})})
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
-                [binary, "serve", "--listen", "127.0.0.1:%d" % self.port, *arguments], env=environment,
+                [*enter, binary, "serve", "--listen", "%s:%d" % (self.host, self.port), *arguments], env=environment,
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
         self.pid = self.process.pid
-        self.sandbox = Sandbox("http://127.0.0.1:%d" % self.port)
+        self.sandbox = Sandbox("http://%s:%d" % (self.host, self.port))
 
     def log(self):
         return self.log_path.read_text(errors="replace")

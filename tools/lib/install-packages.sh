@@ -31,3 +31,5 @@ TEST_PACKAGES="clang git libclang-rt-dev procps util-linux iproute2 uidmap passw
 VM_PACKAGES="qemu-system-x86 busybox-static cpio"
 # An engine for the tests of the image, and what makes its base where no registry answers.
 CONTAINER_PACKAGES="docker.io iproute2 iptables debootstrap"
+# The proxy before many nodes, and root file systems of other releases.
+TEST_PACKAGES="$TEST_PACKAGES haproxy debootstrap"

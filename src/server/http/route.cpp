@@ -24,6 +24,8 @@ struct Row {
 
 constexpr Row kTable[] = {
     {Route::kHealth, Method::kGet, {"health"}, BodyKind::kNone, "health"},
+    {Route::kReady, Method::kGet, {"ready"}, BodyKind::kNone, "ready"},
+    {Route::kDrain, Method::kPost, {"admin", "drain"}, BodyKind::kJson, "drain"},
     {Route::kExec, Method::kPost, {"sessions", "*", "exec"}, BodyKind::kJson, "exec"},
     {Route::kCreateSession, Method::kPost, {"sessions"}, BodyKind::kJson, "create_session"},
     {Route::kGetSession, Method::kGet, {"sessions", "*"}, BodyKind::kNone, "get_session"},
@@ -70,7 +72,9 @@ std::string path_template(Route route) {
   return path.empty() ? "/" : path;
 }
 BodyKind body_kind(Route route) noexcept { return row(route).body; }
-bool is_cheap(Route route) noexcept { return route == Route::kHealth || route == Route::kDeleteSession; }
+bool is_cheap(Route route) noexcept {
+  return route == Route::kHealth || route == Route::kReady || route == Route::kDrain || route == Route::kDeleteSession;
+}
 
 std::variant<RouteMatch, RouteError> match_route(const RequestHead& head) {
   const Method method = head.method == Method::kHead ? Method::kGet : head.method;

@@ -21,6 +21,8 @@ enum class Route {
   kGetFile,        // GET    /sessions/{id}/files
   kListFiles,      // GET    /sessions/{id}/files/list
   kHealth,         // GET    /health
+  kReady,          // GET    /ready
+  kDrain,          // POST   /admin/drain
   kOpenApi,        // GET    /openapi.json
   kStatusPage,     // GET    /
   kDocsPage,       // GET    /docs

@@ -37,6 +37,8 @@ TEST_CASE("every route is found") {
   CHECK(route(Method::kGet, {"sessions", "s", "files"}) == Route::kGetFile);
   CHECK(route(Method::kGet, {"sessions", "s", "files", "list"}) == Route::kListFiles);
   CHECK(route(Method::kGet, {"health"}) == Route::kHealth);
+  CHECK(route(Method::kGet, {"ready"}) == Route::kReady);
+  CHECK(route(Method::kPost, {"admin", "drain"}) == Route::kDrain);
   CHECK(route(Method::kGet, {"openapi.json"}) == Route::kOpenApi);
   CHECK(route(Method::kGet, {"metrics"}) == Route::kMetrics);
   CHECK(route(Method::kGet, {"sessions"}) == Route::kListSessions);
@@ -50,6 +52,9 @@ TEST_CASE("unknown paths are 404, known ones with another method 405") {
   CHECK(status(Method::kGet, {"", "health"}) == 404);
   CHECK(status(Method::kGet, {"Health"}) == 404);
   CHECK(status(Method::kGet, {"sessions", "s", "files", "list", "x"}) == 404);
+  CHECK(status(Method::kPost, {"admin"}) == 404);
+  CHECK(status(Method::kPost, {"admin", "..", "admin", "drain"}) == 404);
+  CHECK(status(Method::kGet, {"admin", "drain"}) == 405);
   CHECK(status(Method::kPost, {"health"}) == 405);
   CHECK(status(Method::kOptions, {"sessions"}) == 405);
   CHECK(status(Method::kPut, {"sessions"}) == 405);

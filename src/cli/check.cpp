@@ -152,6 +152,14 @@ Finding python(const util::Settings& settings) {
   }
 }
 
+Finding image(const util::ImageSource& image) {
+  try {
+    return {true, true, jail::find_interpreter(image.root, "").path + " in " + image.root};
+  } catch (const std::exception& error) {
+    return {false, true, error.what()};
+  }
+}
+
 Finding proc() {
   const int error = sys::try_fresh_proc();
   if (error == 0) return {true, true, "a fresh proc can be mounted"};
@@ -160,19 +168,22 @@ Finding proc() {
                            " (parts of /proc are masked; Docker: --security-opt systempaths=unconfined)"};
 }
 
-std::vector<std::pair<const char*, Finding>> examine(const util::Settings& settings) {
-  return {{"root", root()},
-          {"capabilities", capabilities()},
-          {"user ids", user_ids(settings)},
-          {"namespaces", user_namespaces()},
-          {"mounts", mounts()},
-          {"proc", proc()},
-          {"cgroups", cgroups(settings)},
-          {"seccomp", seccomp()},
-          {"landlock", landlock()},
-          {"openat2", openat2()},
-          {"python", python(settings)},
-          {"jail", {true, false, settings.jail_userns == util::JailUserns::kFlat ? "flat (SANDBOX_JAIL_USERNS)" : "in a user namespace of its own"}}};
+std::vector<std::pair<std::string, Finding>> examine(const util::Settings& settings) {
+  std::vector<std::pair<std::string, Finding>> rows = {
+      {"root", root()},
+      {"capabilities", capabilities()},
+      {"user ids", user_ids(settings)},
+      {"namespaces", user_namespaces()},
+      {"mounts", mounts()},
+      {"proc", proc()},
+      {"cgroups", cgroups(settings)},
+      {"seccomp", seccomp()},
+      {"landlock", landlock()},
+      {"openat2", openat2()},
+      {"python", python(settings)},
+      {"jail", {true, false, settings.jail_userns == util::JailUserns::kFlat ? "flat (SANDBOX_JAIL_USERNS)" : "in a user namespace of its own"}}};
+  for (const util::ImageSource& source : settings.images) rows.push_back({"image " + source.name, image(source)});
+  return rows;
 }
 
 Finding trial() {
@@ -185,8 +196,8 @@ Finding trial() {
 
 int check(const util::Settings& settings, bool timing) {
   bool good = true;
-  const auto print = [&](const char* what, const Finding& finding) {
-    std::printf("%-18s %-8s %s\n", what, state(finding), finding.text.c_str());
+  const auto print = [&](const std::string& what, const Finding& finding) {
+    std::printf("%-18s %-8s %s\n", what.c_str(), state(finding), finding.text.c_str());
     good &= finding.good || !finding.required;
   };
   for (const auto& [what, finding] : examine(settings)) print(what, finding);

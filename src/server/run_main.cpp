@@ -135,7 +135,7 @@ void hand_out_files(Session& session) {
 int run(const util::Settings& settings, WardenClient& warden, const sigset_t& watched) {
   std::vector<Input> inputs;
   const Program program = receive_program(inputs);
-  const auto session = std::make_shared<Session>(warden.lease(program.image), "", settings.session_idle_timeout_s, settings.session_max_lifetime_s);
+  const auto session = std::make_shared<Session>(warden.lease(util::image_index(settings, program.image)), "", settings.session_idle_timeout_s, settings.session_max_lifetime_s);
   for (const Input& input : inputs) put_file(*session, input.name, input.file.get());
   const auto interrupted = std::make_shared<std::atomic<bool>>(false);
   std::thread([session, interrupted, watched] {

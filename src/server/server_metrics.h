@@ -13,7 +13,7 @@ namespace rookery::server {
 namespace label {
 using std::string_view_literals::operator""sv;
 inline constexpr std::array kEndReasons = {"deleted"sv, "idle"sv, "lifetime"sv, "shutdown"sv};
-inline constexpr std::array kLeaseRefusals = {"capacity"sv, "failed"sv};
+inline constexpr std::array kLeaseRefusals = {"capacity"sv, "draining"sv, "failed"sv};
 inline constexpr std::array kTools = {"code_execution"sv, "bash_code_execution"sv, "text_editor_code_execution"sv};
 // "refused": the session's queue was full or too slow. "failed": our fault.
 inline constexpr std::array kOutcomes = {"ok"sv, "error"sv, "limit"sv, "timeout"sv, "crashed"sv, "cancelled"sv, "client_gone"sv, "refused"sv, "failed"sv};

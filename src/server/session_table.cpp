@@ -38,7 +38,7 @@ std::shared_ptr<Session> SessionTable::create(const contract::CreateSessionReque
     ++reserved_;
   }
   try {
-    Lease lease = warden_.lease(request.image);
+    Lease lease = warden_.lease(util::image_index(settings_, request.image));
     const std::uint64_t number = lease.number;
     const std::uint32_t lifetime = lowered(request.max_lifetime_seconds, settings_.session_max_lifetime_s, settings_.session_max_lifetime_s);
     const std::uint32_t idle = lowered(request.idle_timeout_seconds, settings_.session_idle_timeout_s, settings_.session_max_lifetime_s);

@@ -29,10 +29,10 @@ std::uint64_t WardenClient::next_nonce() {
   return ++last_nonce_;
 }
 
-Lease WardenClient::lease(const std::string& image, std::chrono::milliseconds patience) {
+Lease WardenClient::lease(std::uint32_t image, std::chrono::milliseconds patience) {
   const std::uint64_t nonce = next_nonce();
   wire::Writer message(wire::Type::kLease, nonce);
-  message.text(image.substr(0, 64));
+  message.u32(image);
   return read_lease(ask(std::move(message), nonce, wire::Type::kLeased, wire::kLeaseDescriptorCount, patience));
 }
 

@@ -39,7 +39,7 @@ class WardenClient {
   WardenClient& operator=(const WardenClient&) = delete;
 
   // Each throws std::runtime_error with the warden's reason, or when no answer came.
-  Lease lease(const std::string& image, std::chrono::milliseconds patience = kPatience);
+  Lease lease(std::uint32_t image, std::chrono::milliseconds patience = kPatience);
   Lease rebuild(std::uint64_t lease);
   sys::UniqueFd restart_interpreter(std::uint64_t lease);
   // Returns once every process of the jail is dead and nothing leads to its files any more.

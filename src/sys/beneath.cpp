@@ -26,7 +26,7 @@ UniqueFd open_resolved(int root, const std::string& path, int flags, std::uint64
   if ((flags & O_PATH) == 0) how.flags |= O_NONBLOCK | O_NOCTTY;
   // O_TMPFILE has the bit of O_DIRECTORY in it.
   how.mode = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE ? 0600 : 0;
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | resolve;
+  how.resolve = RESOLVE_NO_MAGICLINKS | resolve;
   for (int attempt = 1;; ++attempt) {
     const long fd = ::syscall(SYS_openat2, root, path.c_str(), &how, sizeof(how));
     if (fd >= 0) return UniqueFd(static_cast<int>(fd));
@@ -38,11 +38,15 @@ UniqueFd open_resolved(int root, const std::string& path, int flags, std::uint64
 }  // namespace
 
 UniqueFd open_beneath(int root, const std::string& path, int flags) noexcept {
-  return open_resolved(root, path, flags, 0);
+  return open_resolved(root, path, flags, RESOLVE_BENEATH);
+}
+
+UniqueFd open_in_root(int root, const std::string& path, int flags) noexcept {
+  return open_resolved(root, path, flags, RESOLVE_IN_ROOT);
 }
 
 UniqueFd open_beneath_no_links(int root, const std::string& path, int flags) noexcept {
-  return open_resolved(root, path, flags, RESOLVE_NO_SYMLINKS);
+  return open_resolved(root, path, flags, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }
 
 bool give_to(int fd, const Owner& owner) noexcept {

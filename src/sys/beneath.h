@@ -18,7 +18,10 @@ namespace rookery::sys {
 // blocks. EXDEV: the path leaves; ELOOP: too many links; EAGAIN: a lease, or a rename raced it again and again.
 [[nodiscard]] UniqueFd open_beneath(int root, const std::string& path, int flags) noexcept;
 
-// As above, but no component may be a symlink (ELOOP).
+// As open_beneath(), but `root` is taken for the root directory: absolute links and ".." stay inside (RESOLVE_IN_ROOT).
+[[nodiscard]] UniqueFd open_in_root(int root, const std::string& path, int flags) noexcept;
+
+// As open_beneath(), but no component may be a symlink (ELOOP).
 [[nodiscard]] UniqueFd open_beneath_no_links(int root, const std::string& path, int flags) noexcept;
 
 // Who is to own what make_directories() and the like create.

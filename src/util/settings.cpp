@@ -92,6 +92,13 @@ Settings::Settings() {
   }
 }
 
+std::uint32_t image_index(const Settings& settings, std::string_view name) noexcept {
+  for (std::size_t i = 0; i < settings.images.size(); ++i) {
+    if (settings.images[i].name == name) return static_cast<std::uint32_t>(i + 1);
+  }
+  return 0;
+}
+
 Settings settings_from_environment() {
   Settings settings;
   for (const Setting* setting : all_settings()) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rookery::util {
 
@@ -19,6 +20,15 @@ struct Weaker {
   // The names, separated by ",", and back; false where one is no such name.
   [[nodiscard]] std::string text() const;
   static bool parse(std::string_view text, Weaker& into);
+};
+
+// The name of the image that the host's own root makes.
+inline constexpr const char* kDefaultImage = "default";
+
+// One of SANDBOX_IMAGES: a root file system with an interpreter of its own.
+struct ImageSource {
+  std::string name;  // 1 to 63 of A-Z a-z 0-9 . _ : -
+  std::string root;  // absolute
 };
 
 // What the operator can set. Variable, flag, default, unit, range and meaning of each member stand in its row of
@@ -67,6 +77,7 @@ struct Settings {
   std::uint32_t max_upload_mb = 0;
 
   std::string python;
+  std::vector<ImageSource> images;  // more than the default one
   SpawnMode spawn = SpawnMode::kFork;
   std::string preload;
   std::uint32_t zygote_max_forks = 0;
@@ -86,6 +97,9 @@ struct Settings {
   std::string telemetry_certificates;
   std::uint32_t telemetry_metrics_interval_s = 0;
 };
+
+// 0 for the default image and every unknown name; else 1 + the place in `settings.images`.
+std::uint32_t image_index(const Settings& settings, std::string_view name) noexcept;
 
 // Reads the environment over the defaults: how the processes that `rookery serve` starts learn what is in force.
 // Throws std::invalid_argument with the variable's name, what was given and what is allowed.

@@ -93,6 +93,45 @@ Setting node_id() {
   return row;
 }
 
+constexpr std::size_t kMaxImages = 16;
+
+bool is_image_name(std::string_view name) {
+  constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:-";
+  return !name.empty() && name.size() < 64 && name.front() != '.' && name != kDefaultImage && name.find_first_not_of(kAllowed) == name.npos;
+}
+
+bool set_images(Settings& settings, std::string_view text) {
+  if (!is_one_line(text)) return false;
+  settings.images.clear();
+  for (bool last = false; !last;) {
+    const std::string_view item = text.substr(0, text.find(','));
+    last = item.size() == text.size();
+    if (!last) text.remove_prefix(item.size() + 1);
+    const auto equals = item.find('=');
+    const std::string_view name = item.substr(0, equals);
+    const std::string_view root = equals == item.npos ? "" : item.substr(equals + 1);
+    if (!is_image_name(name) || image_index(settings, name) != 0 || !root.starts_with('/') || settings.images.size() == kMaxImages) return false;
+    settings.images.push_back({std::string(name), std::string(root)});
+  }
+  return true;
+}
+
+std::string get_images(const Settings& settings) {
+  std::string text;
+  for (const ImageSource& image : settings.images) text += (text.empty() ? "" : ",") + image.name + "=" + image.root;
+  return text;
+}
+
+Setting images() {
+  Setting row;
+  row.variable = "SANDBOX_IMAGES";
+  row.allowed = "NAME=/ROOT,NAME=/ROOT,… of at most 16 different names (letters, digits, `._:-`; not `default`) and absolute paths without a comma";
+  row.help = "root file systems that a client can ask for by name; see README's section Images";
+  row.set = &set_images;
+  row.get = &get_images;
+  return row;
+}
+
 std::vector<SettingGroup> groups() {
   using S = Settings;
   return {
@@ -188,6 +227,7 @@ std::vector<SettingGroup> groups() {
        }},
       {"Log",
        {
+           images(),
            choice(&S::log_format, "LOG_FORMAT", {"text", "json"}, "text", "how a line of the log is written"),
            choice(&S::log_level, "LOG_LEVEL", {"DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"}, "INFO",
                   "the least important lines that are written"),

@@ -46,7 +46,9 @@ constexpr uid_t kFirstSessionUid = 1000;
 // Of the session in this slot. Where Z has but one id it is everybody's.
 constexpr uid_t session_uid(const util::Settings& settings, std::uint32_t slot) { return settings.weaker.shared_uid ? 0 : kFirstSessionUid + slot; }
 
-// How many jails there may be at once: leased, ready ahead of demand, and ending.
-constexpr std::uint32_t slot_count(const util::Settings& settings) { return settings.max_sessions + 2 * settings.pool_size + 16; }
+// How many jails there may be at once: leased, ready ahead of demand for each image, and ending.
+inline std::uint32_t slot_count(const util::Settings& settings) {
+  return settings.max_sessions + 2 * settings.pool_size * static_cast<std::uint32_t>(1 + settings.images.size()) + 16;
+}
 
 }  // namespace rookery::warden

@@ -52,8 +52,9 @@ jail::Limits jail_limits(const util::Settings& settings) {
   return limits;
 }
 
-JailProcess::JailProcess(const JailContext& context, std::uint32_t slot, std::string id)
+JailProcess::JailProcess(const JailContext& context, const jail::Image& image, std::uint32_t slot, std::string id)
     : context_(context),
+      image_(image),
       slot_(slot),
       uid_(session_uid(*context.settings, slot)),
       id_(std::move(id)),
@@ -86,7 +87,7 @@ void JailProcess::start() {
   workspace_ = storage_.open_workspace();
 
   jail::Entry entry;
-  entry.image = context_.image;
+  entry.image = &image_;
   entry.filter = context_.filter;
   entry.limits = jail_limits(*context_.settings);
   entry.nested = context_.nested;

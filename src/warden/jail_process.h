@@ -19,7 +19,6 @@ namespace rookery::warden {
 // What every jail of this warden has in common. Outlives them.
 struct JailContext {
   const util::Settings* settings = nullptr;
-  const jail::Image* image = nullptr;
   const sys::SeccompFilter* filter = nullptr;
   const sys::Cgroup* cgroup = nullptr;  // parent of the sessions' cgroups
   bool nested = true;
@@ -41,8 +40,8 @@ class JailProcess {
     kDead,  // its init ended; a leased one waits for the server's word
   };
 
-  // Makes the session's files and cgroup, and starts the jail. Throws std::system_error.
-  JailProcess(const JailContext& context, std::uint32_t slot, std::string id);
+  // Makes the session's files and cgroup, and starts the jail. `image` outlives it. Throws std::system_error.
+  JailProcess(const JailContext& context, const jail::Image& image, std::uint32_t slot, std::string id);
   // Removes the session's files. The jail must have ended. The cgroup is removed by remove_cgroup(), which may have to
   // be called again while the kernel still holds it.
   ~JailProcess() = default;
@@ -81,6 +80,7 @@ class JailProcess {
 
   [[nodiscard]] std::uint32_t slot() const noexcept { return slot_; }
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
+  [[nodiscard]] const jail::Image& image() const noexcept { return image_; }
   [[nodiscard]] int pidfd() const noexcept { return process_.pidfd.get(); }
   [[nodiscard]] int warden_channel() const noexcept { return warden_channel_.get(); }
   [[nodiscard]] int repl_channel() const noexcept { return repl_channel_.get(); }
@@ -100,6 +100,7 @@ class JailProcess {
   void map_ids() const;
 
   const JailContext& context_;
+  const jail::Image& image_;
   std::uint32_t slot_;
   uid_t uid_;
   std::string id_;

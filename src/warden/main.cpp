@@ -18,11 +18,9 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,12 +28,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <stdexcept>
 #include <thread>
 
 #include "jail/image.h"
-#include "jail/init_protocol.h"
 #include "log/log.h"
 #include "sys/clone.h"
 #include "sys/credentials.h"
@@ -51,12 +47,11 @@
 #include "warden/pool.h"
 #include "warden/requests.h"
 #include "warden/role.h"
+#include "warden/trees.h"
 
 namespace rookery::warden {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::uint64_t kServerTag = 1;
 constexpr std::uint64_t kServerEndTag = 2;
@@ -93,49 +88,6 @@ void own_descriptors() {
   sys::check(::getrlimit(RLIMIT_NOFILE, &files), "getrlimit");
   files.rlim_cur = files.rlim_max;
   sys::check(::setrlimit(RLIMIT_NOFILE, &files), "setrlimit");
-}
-
-void write_program(const std::string& at, std::string_view content, mode_t mode) {
-  const sys::UniqueFd fd(sys::check(::open(at.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), "create " + at));
-  if (::write(fd.get(), content.data(), content.size()) != static_cast<ssize_t>(content.size())) sys::throw_errno("write " + at);
-  sys::check(::fchmod(fd.get(), mode), "chmod " + at);
-}
-
-// The warden's own root, a tmpfs mounted on the sessions root, which it is started in: proc/, sessions/ (the host's
-// directory), image/default/ and empty/ (the server's root). Until it is the root it is the working directory, so that
-// nobody needs the right to come by the path to it, which in a home directory only its owner has.
-struct Trees {
-  std::string root;
-  jail::Image image;
-};
-
-Trees build_trees(const util::Settings& settings) {
-  sys::make_private();
-  const sys::UniqueFd sessions = sys::clone_mount(AT_FDCWD, ".", true);
-  Trees trees;
-  trees.root = ".";
-  const sys::UniqueFd tmpfs = sys::detached_tmpfs(64u << 20, 16384, "0755");
-  sys::attach(tmpfs.get(), ".");
-  sys::check(::fchdir(tmpfs.get()), "go to the warden's root");
-  for (const char* directory : {"/proc", "/sessions", "/image/default", "/empty", "/exporter"}) fs::create_directories(trees.root + directory);
-  sys::attach(sessions.get(), trees.root + "/sessions");
-  // The warden's own PID namespace; a proc for a jail can be mounted only while one like it is in sight.
-  sys::mount_fs("proc", trees.root + "/proc", MS_NOSUID | MS_NODEV | MS_NOEXEC);
-  for (const util::EmbeddedFile& file : util::embedded_files()) {
-    if (!file.name.starts_with("repl/")) continue;
-    const fs::path at = trees.root + "/image/default/opt/rookery/" + std::string(file.name.substr(5));
-    fs::create_directories(at.parent_path());
-    write_program(at, file.content, 0444);
-  }
-  write_program(trees.root + "/image/default" + jail::kInitPath, util::embedded_file("init"), 0711);
-
-  jail::ImageRequest request;
-  request.name = "default";
-  request.root = trees.root + "/image/default";
-  request.python = settings.python;
-  request.filesystem_policy = util::embedded_file("policy/filesystem.json");
-  trees.image = jail::build_image(request);
-  return trees;
 }
 
 struct Server {
@@ -255,14 +207,15 @@ void forbid_user_namespaces() { sys::write_file("/proc/sys/user/max_user_namespa
 // How long the start waits for the zygote's imports; jails are built without it after that.
 constexpr auto kWarmUp = std::chrono::seconds(60);
 
-// Fail closed: the first jail has to come up before the server accepts anything. Sends the server its start signal.
-void prove_one_jail(Poller& poller, Pool& pool, JailContext& context, Server& server, int signals) {
+// Fail closed: the first jail of each image has to come up before the server accepts anything. Sends the server its start signal.
+void prove_jails(Poller& poller, Pool& pool, JailContext& context, Server& server, int signals) {
   const auto patience = std::chrono::steady_clock::now() + kWarmUp;
-  while (!pool.had_success()) {
-    if (!pool.warming_up() || std::chrono::steady_clock::now() > patience) pool.refill();
-    if (!pool.last_failure().empty()) {
-      if (!context.nested || context.settings->jail_userns != util::JailUserns::kAuto || context.settings->weaker.shared_uid) {
-        throw std::runtime_error("no jail can be built here: " + pool.last_failure() + util::container_advice());
+  while (!pool.images().all_had_success()) {
+    if (!pool.images().warming_up() || std::chrono::steady_clock::now() > patience) pool.refill();
+    if (const std::string failure = pool.images().last_failure(); !failure.empty()) {
+      if (!context.nested || context.settings->jail_userns != util::JailUserns::kAuto || context.settings->weaker.shared_uid ||
+          pool.images().had_success()) {
+        throw std::runtime_error("no jail can be built here: " + failure + util::container_advice());
       }
       // A host that refuses nested user namespaces (AppArmor's restriction, a sysctl).
       log::warning("jails are made flat, without a user namespace of their own (SANDBOX_JAIL_USERNS=auto)");
@@ -309,11 +262,10 @@ int warden_main(const util::Settings& settings) {
   Server server = start_server(exporter ? &*exporter : nullptr);
   const std::string below = trees.root;
   sys::enter_root(trees.root);
-  trees.image.root.erase(0, below.size());
+  for (jail::Image& image : trees.images) image.root.erase(0, below.size());
 
   JailContext context;
   context.settings = &settings;
-  context.image = &trees.image;
   context.filter = &filter;
   context.cgroup = &cgroup;
   context.nested = settings.jail_userns != util::JailUserns::kFlat;
@@ -324,15 +276,15 @@ int warden_main(const util::Settings& settings) {
   const sys::SeccompFilter zygote_filter = sys::SeccompFilter::compile(util::embedded_file("policy/seccomp/zygote.json"));
   std::optional<ZygoteRecipe> recipe;
   if (settings.spawn == util::SpawnMode::kFork) {
-    recipe = ZygoteRecipe{&trees.image, &filter, &zygote_filter, jail_limits(settings), settings.preload};
+    recipe = ZygoteRecipe{nullptr, &filter, &zygote_filter, jail_limits(settings)};
   }
-  Pool pool(context, poller, requests, recipe);
+  Pool pool(context, poller, requests, trees.images, recipe);
   poller.add(signals.get(), kSignalTag);
   poller.add(server.process.pidfd.get(), kServerEndTag);
   if (exporter) poller.add(exporter->process.pidfd.get(), kExporterEndTag);
   int status = 1;
   try {
-    prove_one_jail(poller, pool, context, server, signals.get());
+    prove_jails(poller, pool, context, server, signals.get());
     if (!context.nested) forbid_user_namespaces();
     const std::byte go{1};
     if (!sys::send_packet(requests.channel(), std::span(&go, 1))) sys::throw_errno("start the server");

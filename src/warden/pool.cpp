@@ -27,18 +27,16 @@ std::uint64_t tag(std::uint32_t slot, Event event) { return kTagBase + slot * 4u
 
 }  // namespace
 
-Pool::Pool(const JailContext& context, Poller& poller, Answers& answers, std::optional<ZygoteRecipe> recipe)
+Pool::Pool(const JailContext& context, Poller& poller, Answers& answers, const std::vector<jail::Image>& images,
+           const std::optional<ZygoteRecipe>& recipe)
     : context_(context),
       poller_(poller),
       answers_(answers),
       slots_(slot_count(*context.settings)),
-      demand_(context.settings->pool_size),
       node_(context.settings->node_id.empty() ? util::random_hex(4) : context.settings->node_id) {
   for (auto slot = static_cast<std::uint32_t>(slots_.size()); slot-- > 0;) free_.push_back(slot);
-  if (recipe) {
-    zygotes_.emplace(std::move(*recipe), context.settings->zygote_max_forks, poller,
-                     [this](const ZygoteProcess::Forked& forked) { on_forked(forked); });
-  }
+  const Zygotes::Answer answer = [this](const ZygoteProcess::Forked& forked) { on_forked(forked); };
+  for (const jail::Image& image : images) images_.add(image, *context.settings, recipe, poller, answer);
 }
 
 sys::UniqueFd Pool::restart_interpreter(JailProcess& jail) {
@@ -50,7 +48,8 @@ sys::UniqueFd Pool::restart_interpreter(JailProcess& jail) {
 // From the zygote where there is one, else by exec in the jail.
 void Pool::supply_interpreter(JailProcess& jail) {
   const std::uint64_t nonce = (std::uint64_t{jail.generation} << 32) | jail.slot();
-  if (zygotes_ && zygotes_->fork(nonce, jail.inner_uid(), context_.nested, jail.fork_descriptors())) return;
+  std::optional<Zygotes>& zygotes = slots_[jail.slot()].of->zygotes;
+  if (zygotes && zygotes->fork(nonce, jail.inner_uid(), context_.nested, jail.fork_descriptors())) return;
   jail.exec_interpreter();
 }
 
@@ -72,12 +71,13 @@ void Pool::on_forked(const ZygoteProcess::Forked& forked) {
   if (slot.jail->interpreter_ready && slot.jail->state == JailProcess::State::kStarting) on_ready(slot);
 }
 
-void Pool::lease(std::uint64_t nonce) {
-  waiting_.push_back(nonce);
-  serve_waiting();
-  if (!waiting_.empty()) demand_.missed(Clock::now());
-  if (demand_.urgent(ready_.size())) {
-    refill();
+void Pool::lease(std::uint64_t nonce, std::size_t index) {
+  ImagePool& image = images_.at(index);
+  image.waiting.push_back(nonce);
+  serve_waiting(image);
+  if (!image.waiting.empty()) image.demand.missed(Clock::now());
+  if (image.demand.urgent(image.ready.size())) {
+    refill(image);
   } else {
     postpone();
   }
@@ -92,10 +92,10 @@ void Pool::do_chores() {
 }
 
 // Jails of a burst that is over. One stays in any case, which a run without a pool takes.
-void Pool::dismiss_surplus() noexcept {
-  while (ready_.size() > std::max(1u, demand_.ahead())) {
-    slots_[ready_.back()].jail->kill();
-    ready_.pop_back();
+void Pool::dismiss_surplus(ImagePool& image) noexcept {
+  while (image.ready.size() > std::max(1u, image.demand.ahead())) {
+    slots_[image.ready.back()].jail->kill();
+    image.ready.pop_back();
   }
 }
 
@@ -140,36 +140,31 @@ JailProcess* Pool::leased(std::uint64_t lease) noexcept {
   return slot != nullptr && !slot->pending ? slot->jail.get() : nullptr;
 }
 
-void Pool::refill() {
+void Pool::refill(ImagePool& image) {
   if (shutting_down_) return;
-  // At least one at the start, to prove that jails can be had here.
-  const std::uint32_t ahead = had_success_ ? demand_.ahead() : std::max(1u, demand_.ahead());
   if (free_.empty() && !over_.empty()) do_chores();
-  const auto wanted = [&] { return ahead + static_cast<std::uint32_t>(waiting_.size()); };
-  while (starting_ < kBuildsAtOnce && ready() + starting_ < wanted() && !free_.empty() && failures_in_a_row_ < 3) {
+  while (image.starting < kBuildsAtOnce && image.there() < image.wanted() && !free_.empty() && image.failures_in_a_row < 3) {
     const std::uint32_t slot = free_.back();
     free_.pop_back();
     ++count_;
+    slots_[slot].of = &image;
     build(slot);
   }
-  if (waiting_.empty() || starting_ > 0) return;
+  if (image.waiting.empty() || image.starting > 0) return;
   // Nothing is on its way: either every slot is taken or jails cannot be built at the moment.
-  const std::string why = free_.empty() ? "every jail is in use" : last_failure_;
-  while (!waiting_.empty()) {
-    answers_.failed(waiting_.front(), why);
-    waiting_.pop_front();
-  }
-  failures_in_a_row_ = 0;
+  const std::string why = free_.empty() ? "every jail is in use" : image.last_failure;
+  for (const std::uint64_t nonce : std::exchange(image.waiting, {})) answers_.failed(nonce, why);
+  image.failures_in_a_row = 0;
 }
 
 void Pool::build(std::uint32_t index) {
   Slot& slot = slots_[index];
-  ++starting_;
+  ++slot.of->starting;
   try {
     if (slot.jail) {
       slot.jail->start();
     } else {
-      slot.jail = std::make_unique<JailProcess>(context_, index, "sbx_" + node_ + util::random_hex(32));
+      slot.jail = std::make_unique<JailProcess>(context_, slot.of->image, index, "sbx_" + node_ + util::random_hex(32));
     }
     watch(*slot.jail);
   } catch (const std::exception& error) {
@@ -192,8 +187,8 @@ void Pool::unwatch(const JailProcess& jail) noexcept {
 }
 
 void Pool::on_event(std::uint64_t event_tag) {
-  if (event_tag >= Zygotes::kFirstTag) {
-    if (zygotes_) zygotes_->on_event(event_tag);
+  if (event_tag >= Zygotes::first_tag(0)) {
+    images_.on_zygote_event(event_tag);
     return;
   }
   const auto index = static_cast<std::uint32_t>((event_tag - kTagBase) / 4);
@@ -238,9 +233,10 @@ void Pool::on_ready(Slot& slot) {
     std::fputs(slot.jail->times().lines().c_str(), stdout);
     std::fflush(stdout);
   }
-  --starting_;
-  failures_in_a_row_ = 0;
-  had_success_ = true;
+  ImagePool& image = *slot.of;
+  --image.starting;
+  image.failures_in_a_row = 0;
+  image.had_success = true;
   const auto took = std::chrono::duration<double, std::milli>(Clock::now() - slot.jail->started());
   log::write_as("init", log::Level::kDebug, "jail started", {{"session_id", log::shortened(slot.jail->id())}, {"duration_ms", took.count()}});
   if (slot.leased) {
@@ -250,22 +246,22 @@ void Pool::on_ready(Slot& slot) {
     slot.jail->forget_lease();
   } else {
     slot.jail->state = JailProcess::State::kReady;
-    ready_.push_back(slot.jail->slot());
-    serve_waiting();
-    dismiss_surplus();
+    image.ready.push_back(slot.jail->slot());
+    serve_waiting(image);
+    dismiss_surplus(image);
   }
-  refill();
+  refill(image);
 }
 
-void Pool::serve_waiting() {
-  while (!waiting_.empty() && !ready_.empty()) {
-    Slot& slot = slots_[ready_.front()];
-    ready_.pop_front();
+void Pool::serve_waiting(ImagePool& image) {
+  while (!image.waiting.empty() && !image.ready.empty()) {
+    Slot& slot = slots_[image.ready.front()];
+    image.ready.pop_front();
     slot.leased = true;
     slot.lease = (++last_lease_ << 16) | slot.jail->slot();
     slot.jail->state = JailProcess::State::kLeased;
-    answers_.leased(waiting_.front(), wire::Type::kLeased, slot.lease, *slot.jail);
-    waiting_.pop_front();
+    answers_.leased(image.waiting.front(), wire::Type::kLeased, slot.lease, *slot.jail);
+    image.waiting.pop_front();
     slot.jail->forget_lease();
   }
 }
@@ -290,9 +286,10 @@ void Pool::on_end(std::uint32_t index) {
   log::write_as("init", asked_for ? log::Level::kDebug : log::Level::kWarning, asked_for ? "jail ended" : "a jail ended by itself",
                 {{"session_id", log::shortened(slot.jail->id())}});
   if (state == JailProcess::State::kReady) {
-    std::erase(ready_, index);
+    ImagePool& image = *slot.of;
+    std::erase(image.ready, index);
     drop(index);
-    refill();
+    refill(image);
   } else if (!slot.pending) {
     answers_.answer(0, wire::Type::kJailDied, slot.lease);
   } else if (slot.pending->type == wire::Type::kReleased) {
@@ -304,10 +301,11 @@ void Pool::on_end(std::uint32_t index) {
 
 void Pool::fail_start(std::uint32_t index, const std::string& why) {
   Slot& slot = slots_[index];
-  --starting_;
+  ImagePool& image = *slot.of;
+  --image.starting;
   // A session can spoil its own workspace, so only what failed before any client had it says something of the machine.
-  if (!slot.leased) ++failures_in_a_row_;
-  last_failure_ = why;
+  if (!slot.leased) ++image.failures_in_a_row;
+  image.last_failure = why;
   const bool released = slot.pending && slot.pending->type == wire::Type::kReleased;
   if (!shutting_down_ && !released) log::write_as("init", log::Level::kWarning, "a jail could not be set up", {{"error", why}});
   if (!slot.leased) {
@@ -318,7 +316,7 @@ void Pool::fail_start(std::uint32_t index, const std::string& why) {
     answers_.failed(slot.pending->nonce, why);
     slot.pending.reset();
   }
-  refill();
+  refill(image);
 }
 
 // No process of the session is left and nobody can reach it: that is told at once, and the rest goes when it is quiet.
@@ -359,31 +357,38 @@ void Pool::shut_down() noexcept {
       slot.jail->kill();
     }
   }
-  ready_.clear();
+  for (const auto& image : images_) image->ready.clear();
 }
 
 int Pool::timeout_ms() const {
-  std::optional<Clock::time_point> due = chores_due_;
-  if (demand_.grown() && (!due || demand_.until() < *due)) due = demand_.until();
-  int wait = zygotes_ ? zygotes_->timeout_ms() : -1;
+  int wait = -1;
   const auto at_most = [&](std::int64_t ms) { wait = wait < 0 ? static_cast<int>(ms) : std::min(wait, static_cast<int>(ms)); };
+  const auto until = [&](Clock::time_point due) {
+    at_most(std::max<std::int64_t>(0, std::chrono::ceil<std::chrono::milliseconds>(due - Clock::now()).count()));
+  };
   if (!stale_cgroups_.empty()) at_most(kRetryMs);
-  if (starting_ > 0) at_most(1000);
-  if (due) at_most(std::max<std::int64_t>(0, std::chrono::ceil<std::chrono::milliseconds>(*due - Clock::now()).count()));
+  if (chores_due_) until(*chores_due_);
+  for (const auto& image : images_) {
+    if (image->starting > 0) at_most(1000);
+    if (image->demand.grown()) until(image->demand.until());
+    if (image->zygotes) at_most(image->zygotes->timeout_ms());
+  }
   return wait;
 }
 
 void Pool::on_timer() {
   const auto now = Clock::now();
-  if (demand_.settle(now)) dismiss_surplus();
+  for (const auto& image : images_) {
+    if (image->demand.settle(now)) dismiss_surplus(*image);
+    if (image->zygotes && !shutting_down_) image->zygotes->on_timer();
+  }
   if (chores_due_ && *chores_due_ <= now) do_chores();
   std::erase_if(stale_cgroups_, [&](std::uint32_t slot) {
     if (!JailProcess::remove_cgroup(*context_.cgroup, slot)) return false;
     free_.push_back(slot);
     return true;
   });
-  if (zygotes_ && !shutting_down_) zygotes_->on_timer();
-  if (starting_ == 0) return;
+  if (!images_.any_starting()) return;
   for (Slot& slot : slots_) {
     if (slot.jail && slot.jail->state == JailProcess::State::kStarting && now - slot.jail->started() > kStartDeadline) {
       slot.jail->kill();

@@ -20,8 +20,8 @@ constexpr int kPatienceMs = 5000;
 
 struct Row {
   wire::Type type;
-  bool names_lease;  // payload: u64 lease; else the row's own
-  void (*handle)(Requests& requests, Pool& pool, std::uint64_t nonce, std::uint64_t lease);
+  enum { kNothing, kLease, kImage } payload;  // u64 lease, or u32 image
+  void (*handle)(Requests& requests, Pool& pool, std::uint64_t nonce, std::uint64_t lease_or_image);
 };
 
 void restart_interpreter(Requests& requests, Pool& pool, std::uint64_t nonce, std::uint64_t lease) {
@@ -42,19 +42,19 @@ void restart_interpreter(Requests& requests, Pool& pool, std::uint64_t nonce, st
 
 // Each row with the argument why a compromised server gains nothing by it.
 constexpr Row kTable[] = {
-    // A jail like any other, under limits the server cannot choose; at most slot_count() of them.
-    {wire::Type::kLease, false, [](Requests&, Pool& pool, std::uint64_t nonce, std::uint64_t) { pool.lease(nonce); }},
+    // A jail like any other, of an image that the operator named, under limits the server cannot choose; at most slot_count() of them.
+    {wire::Type::kLease, Row::kImage, [](Requests&, Pool& pool, std::uint64_t nonce, std::uint64_t image) { pool.lease(nonce, image); }},
     // The recipe is the init's; the server only gets the other end of the new channel.
-    {wire::Type::kRestartRepl, true, &restart_interpreter},
+    {wire::Type::kRestartRepl, Row::kLease, &restart_interpreter},
     // Ends and rebuilds a jail of the server's own.
-    {wire::Type::kKill, true, [](Requests&, Pool& pool, std::uint64_t nonce, std::uint64_t lease) { pool.rebuild(nonce, lease); }},
+    {wire::Type::kKill, Row::kLease, [](Requests&, Pool& pool, std::uint64_t nonce, std::uint64_t lease) { pool.rebuild(nonce, lease); }},
     // Ends a session of the server's own; its number is never given again.
-    {wire::Type::kRelease, true, [](Requests&, Pool& pool, std::uint64_t nonce, std::uint64_t lease) { pool.release(nonce, lease); }},
+    {wire::Type::kRelease, Row::kLease, [](Requests&, Pool& pool, std::uint64_t nonce, std::uint64_t lease) { pool.release(nonce, lease); }},
     // Four numbers.
-    {wire::Type::kStats, false,
+    {wire::Type::kStats, Row::kNothing,
      [](Requests& requests, Pool& pool, std::uint64_t nonce, std::uint64_t) {
        wire::Writer message(wire::Type::kStatistics, nonce);
-       requests.send(message.u32(pool.ready()).u32(pool.count()).u32(pool.nested() ? 1 : 0).u32(pool.zygote_starts()));
+       requests.send(message.u32(pool.images().ready()).u32(pool.count()).u32(pool.nested() ? 1 : 0).u32(pool.images().zygote_starts()));
      }},
 };
 
@@ -74,16 +74,16 @@ bool Requests::serve(Pool& pool) {
     }
     if (row == nullptr) violation("an unknown request");
     wire::Reader reader(message->payload);
-    const std::uint64_t lease = row->names_lease ? reader.u64() : 0;
-    if (row->type == wire::Type::kLease && reader.text().size() > 64) violation("an image name that is too long");
+    const std::uint64_t named = row->payload == Row::kLease ? reader.u64() : row->payload == Row::kImage ? reader.u32() : 0;
     if (!reader.done()) violation("a payload of the wrong size");
-    row->handle(*this, pool, message->header.nonce, lease);
+    if (row->payload == Row::kImage && named >= pool.images().size()) violation("an image that does not exist");
+    row->handle(*this, pool, message->header.nonce, named);
   }
 }
 
 void Requests::leased(std::uint64_t nonce, wire::Type type, std::uint64_t lease, const JailProcess& jail) {
   wire::Writer message(type, nonce);
-  message.u64(lease).text(jail.id()).text("default");
+  message.u64(lease).text(jail.id()).text(jail.image().name);
   const std::vector<int> fds = jail.lease_descriptors();
   send(message, fds);
 }

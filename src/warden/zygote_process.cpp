@@ -68,7 +68,7 @@ void arrange_descriptors(int channel, int config, int output) {
     }
     std::vector<std::string> environment = recipe.image->environment;
     environment.push_back("ROOKERY_NOFILE=" + std::to_string(recipe.limits.open_files));
-    environment.push_back("ROOKERY_PRELOAD=" + recipe.preload);
+    environment.push_back("ROOKERY_PRELOAD=" + recipe.image->preload);
     std::vector<char*> pointers;
     for (std::string& variable : environment) pointers.push_back(variable.data());
     pointers.push_back(nullptr);

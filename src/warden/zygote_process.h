@@ -20,7 +20,6 @@ struct ZygoteRecipe {
   const sys::SeccompFilter* session_filter = nullptr;  // for the interpreters
   const sys::SeccompFilter* own_filter = nullptr;
   jail::Limits limits;
-  std::string preload;  // SANDBOX_PRELOAD; "" for the driver's own list
 };
 
 // One warm interpreter (rookery_repl/zygote.py) that others are forked from: uid 0 in Z with the capabilities that

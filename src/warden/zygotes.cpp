@@ -14,8 +14,8 @@ constexpr unsigned kMaxRetrySeconds = 60;
 
 }  // namespace
 
-Zygotes::Zygotes(ZygoteRecipe recipe, std::uint32_t max_forks, Poller& poller, Answer on_forked)
-    : recipe_(std::move(recipe)), max_forks_(max_forks), poller_(poller), on_forked_(std::move(on_forked)) {
+Zygotes::Zygotes(ZygoteRecipe recipe, std::uint64_t first_tag, std::uint32_t max_forks, Poller& poller, Answer on_forked)
+    : recipe_(std::move(recipe)), max_forks_(max_forks), poller_(poller), on_forked_(std::move(on_forked)), next_tag_(first_tag) {
   start();
 }
 

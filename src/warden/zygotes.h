@@ -19,8 +19,8 @@ class Zygotes {
  public:
   using Answer = std::function<void(const ZygoteProcess::Forked&)>;
 
-  // `on_forked` gets the answer to every fork(), also when the zygote died over it.
-  Zygotes(ZygoteRecipe recipe, std::uint32_t max_forks, Poller& poller, Answer on_forked);
+  // `on_forked` gets the answer to every fork(), also when the zygote died over it. Events have tags from `first_tag` on.
+  Zygotes(ZygoteRecipe recipe, std::uint64_t first_tag, std::uint32_t max_forks, Poller& poller, Answer on_forked);
 
   // False when none is ready.
   bool fork(std::uint64_t nonce, uid_t uid, bool nested, const std::vector<int>& descriptors);
@@ -35,7 +35,8 @@ class Zygotes {
   void on_timer();
   [[nodiscard]] int timeout_ms() const;  // -1: no need
 
-  static constexpr std::uint64_t kFirstTag = 1ULL << 32;
+  // Where the tags of the one number `index` begin.
+  static constexpr std::uint64_t first_tag(std::size_t index) noexcept { return (index + 1) << 32; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -57,7 +58,7 @@ class Zygotes {
   Poller& poller_;
   Answer on_forked_;
   std::vector<Entry> entries_;  // oldest first; the last one that is ready is the one in use
-  std::uint64_t next_tag_ = kFirstTag;
+  std::uint64_t next_tag_;
   std::uint32_t starts_ = 0;
   unsigned failures_ = 0;
   Clock::time_point retry_at_{};

@@ -3,11 +3,12 @@
 
 #include <cstdint>
 
-// Payloads of the server <-> warden channel (types in message.h). A request names a session by the number of its
+// Payloads of the server <-> warden channel (types in message.h). A request names an image by its place in the
+// settings (0: the default; then SANDBOX_IMAGES in order), and a session by the number of its
 // lease, which is never used again, and never carries a path, an argv or a uid: a request that comes late names
 // nothing, and is answered by kFailed. The nonce is the request's number, so that answers may come in any order.
 //
-//   kLease        text image (at most 64 bytes)   -> kLeased | kFailed
+//   kLease        u32 image                       -> kLeased | kFailed
 //   kRestartRepl  u64 lease                       -> kReplRestarted | kFailed
 //   kKill         u64 lease                       -> kKilled (the jail was ended and built anew) | kFailed
 //   kRelease      u64 lease                       -> kReleased, once every process of the jail is dead | kFailed

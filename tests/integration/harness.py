@@ -77,7 +77,6 @@ Connection.observer = DocumentedResponses() if openapi_check else None
 class Server:
     """One `rookery serve` with a sessions root of its own, on a free loopback port if not told otherwise.
 
-
     `enter`: a command that executes what follows it, elsewhere (nsenter)."""
 
     def __init__(self, settings=None, root=None, binary=BINARY, arguments=(), host="127.0.0.1", port=None, enter=()):

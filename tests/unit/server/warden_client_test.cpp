@@ -43,7 +43,7 @@ TEST_CASE("a lease that comes when nobody waits for it any more goes back") {
   auto [ours, theirs] = sys::seqpacket_pair();
   Warden warden{std::move(theirs)};
   server::WardenClient client(std::move(ours), [] {});
-  CHECK_THROWS_AS(client.lease("", 20ms), std::runtime_error);
+  CHECK_THROWS_AS(client.lease(0, 20ms), std::runtime_error);
   const std::uint64_t nonce = warden.next().nonce;
   warden.lease(nonce, 77, wire::kLeaseDescriptorCount);
   std::uint64_t released = 0;
@@ -56,7 +56,7 @@ TEST_CASE("a lease that lost its descriptors on the way goes back, and fails") {
   Warden warden{std::move(theirs)};
   server::WardenClient client(std::move(ours), [] {});
   std::thread answering([&] { warden.lease(warden.next().nonce, 78, wire::kLeaseDescriptorCount - 1); });
-  CHECK_THROWS_AS(client.lease(""), std::runtime_error);
+  CHECK_THROWS_AS(client.lease(0), std::runtime_error);
   answering.join();
   std::uint64_t released = 0;
   CHECK(warden.next(&released).type == wire::Type::kRelease);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "util/settings_table.h"
 
@@ -121,4 +122,28 @@ TEST_CASE("a unix socket to listen on") {
   CHECK(refusal("SANDBOX_LISTEN_MODE", "0888") != "");
   CHECK(refusal("SANDBOX_LISTEN_MODE", "1777") != "");
   CHECK(refusal("SANDBOX_TENANT_HEADER", "X Tenant") != "");
+}
+
+TEST_CASE("a node's label is four lower-case hex digits") {
+  for (const auto& [given, label] : {std::pair{"1", "0001"}, {"0A7f", "0a7f"}, {"ffff", "ffff"}}) {
+    Settings settings;
+    assign(*find_setting("SANDBOX_NODE_ID"), settings, "SANDBOX_NODE_ID", given);
+    CHECK(settings.node_id == label);
+  }
+  for (const char* wrong : {"12345", "0x1", "g", "-1", " 1"}) CHECK(refusal("SANDBOX_NODE_ID", wrong) != "");
+}
+
+TEST_CASE("images are named roots; a name that is none of theirs is the default") {
+  Settings settings;
+  CHECK(image_index(settings, "a") == 0);
+  assign(*find_setting("SANDBOX_IMAGES"), settings, "SANDBOX_IMAGES", "a=/x,py3.9:b=/y=z");
+  REQUIRE(settings.images.size() == 2);
+  CHECK(settings.images[1].root == "/y=z");
+  CHECK(image_index(settings, "a") == 1);
+  CHECK(image_index(settings, "py3.9:b") == 2);
+  for (const char* name : {"", "A", "a ", "aa", "default", "/x"}) CHECK(image_index(settings, name) == 0);
+  for (const char* wrong : {"x", "x=", "x=relative", "=/x", "default=/x", "a/b=/x", ".a=/x", "a=/x,a=/y", "a=/x,,b=/y", "a=/x,"}) {
+    CAPTURE(wrong);
+    CHECK(refusal("SANDBOX_IMAGES", wrong) != "");
+  }
 }

@@ -125,7 +125,7 @@ std::string get_images(const Settings& settings) {
 Setting images() {
   Setting row;
   row.variable = "SANDBOX_IMAGES";
-  row.allowed = "NAME=/ROOT,NAME=/ROOT,… of at most 16 different names (letters, digits, `._:-`; not `default`) and absolute paths without a comma";
+  row.allowed = "NAME=/ROOT,NAME=/ROOT,... of at most 16 different names (letters, digits, `._:-`; not `default`) and absolute paths without a comma";
   row.help = "root file systems that a client can ask for by name; see README's section Images";
   row.set = &set_images;
   row.get = &get_images;

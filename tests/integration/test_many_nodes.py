@@ -124,7 +124,8 @@ class ManyNodes(unittest.TestCase):
         counts = collections.Counter(map(node_of, made))
         self.assertEqual(set(counts), set(LABELS))
         for label in LABELS:
-            self.assertLessEqual(abs(counts[label] - SESSIONS / 3), SESSIONS / 30, counts)
+            # HAProxy goes by the requests that run at the moment, so that a node that is slow for a while gets fewer.
+            self.assertLessEqual(abs(counts[label] - SESSIONS / 3), SESSIONS / 10, counts)
         for server, label in zip(self.servers, LABELS):
             self.assertEqual(server.sandbox.health()["session_count"], counts[label])
 

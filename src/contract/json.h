@@ -16,6 +16,8 @@ namespace rookery::contract {
 
 // `body` may be empty (no body at all).
 [[nodiscard]] Parsed<CreateSessionRequest> parse_create_session(std::string_view body);
+// Of a request that has no field: nothing, null or any object.
+[[nodiscard]] Parsed<std::monostate> parse_no_fields(std::string_view body);
 [[nodiscard]] Parsed<ExecRequest> parse_exec(std::string_view body);
 
 [[nodiscard]] std::string to_json(const SessionHandle& handle);

@@ -120,6 +120,14 @@ Parsed<CreateSessionRequest> parse_create_session(std::string_view body) {
   return request;
 }
 
+Parsed<std::monostate> parse_no_fields(std::string_view body) {
+  if (body.empty()) return std::monostate();
+  RawBody raw({}, {});
+  if (!raw.parse(body)) return std::vector{raw.error()};
+  if (raw.kind() != Kind::kNull && raw.kind() != Kind::kObject) return std::vector{not_an_object()};
+  return std::monostate();
+}
+
 Parsed<ExecRequest> parse_exec(std::string_view body) {
   RawBody raw({"tool", "input", "timeout_seconds", "tool_use_id"},
               {"code", "command", "path", "file_text", "old_str", "new_str", "insert_line", "view_range"});

@@ -18,8 +18,6 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr std::size_t kMaxJsonBody = 16u << 20;
-
 http::HttpError busy(std::string_view detail) { return refusal(503, detail, {{"Retry-After", "1"}}); }
 
 constexpr std::uint64_t kPage = 100;
@@ -37,14 +35,6 @@ std::optional<std::uint64_t> number_parameter(const http::Request& request, std:
     throw http::HttpError(422, contract::error_json({{{"query", std::string(name)}, "Input should be " + allowed, "int_parsing"}}));
   }
   return value;
-}
-
-template <typename T>
-T valid(contract::Parsed<T> parsed) {
-  if (auto* errors = std::get_if<std::vector<contract::FieldError>>(&parsed)) {
-    throw http::HttpError(422, contract::error_json(*errors));
-  }
-  return std::get<T>(std::move(parsed));
 }
 
 }  // namespace

@@ -65,6 +65,8 @@ class WhoMayDrain(ServerTestCase):
             answer = self.sandbox.request("POST", "/admin/drain", b"{}", [field, "Content-Type: application/json"])
             self.assertEqual(answer.status, 403)
         self.assertEqual(self.sandbox.request("POST", "/admin/drain", b"a=1", ["Content-Type: text/plain"]).status, 422)
+        for body in (b"[null, null]", b"1", b"{", b"\xff"):
+            self.assertEqual(self.sandbox.request("POST", "/admin/drain", body, ["Content-Type: application/json"]).status, 422)
         self.assertEqual(self.sandbox.request("GET", "/admin/drain").status, 405)
         self.assertEqual(self.sandbox.health()["status"], "ok")
         self.new_session()

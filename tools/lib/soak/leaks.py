@@ -6,6 +6,7 @@ import time
 import process_tree
 from harness import SLOWNESS, wait_for
 
+POOL_SIZE = 4  # a burst keeps more for ten seconds
 MEMORY_KB = {"server": 48 * 1024, "warden": 16 * 1024}  # how much they may grow
 
 
@@ -23,13 +24,14 @@ def counts(server):
 
 
 def settled(server):
-    """The counts once they stand still: no session, the pool full again, idle connections and threads gone."""
+    """The counts once they stand still: no session, the pool at its size again, idle connections and threads gone."""
     seen = []
 
     def still():
         time.sleep(0.5)
         seen.append(counts(server))
-        return server.sandbox.health()["session_count"] == 0 and len(seen) > 3 and seen[-1] == seen[-2] == seen[-3]
+        health = server.sandbox.health()
+        return health["session_count"] == 0 and health["ready_sessions"] == POOL_SIZE and len(seen) > 3 and seen[-1] == seen[-2] == seen[-3]
 
     wait_for(still, 60, "counts that stand still")
     return seen[-1]

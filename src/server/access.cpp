@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "log/log.h"
-#include "server/http/syntax.h"
+#include "server/credentials.h"
 #include "util/settings_table.h"
 #include "wire/supervisor_messages.h"
 
@@ -30,14 +30,6 @@ wire::FromSupervisor expect(int supervisor, SupervisorMessage kind) {
   if (message->kind == SupervisorMessage::kProblem) throw std::runtime_error(message->text);
   if (message->kind != kind) throw std::runtime_error("the supervisor said something out of turn");
   return std::move(*message);
-}
-
-// RFC 6750 2.1; the scheme's case does not matter (RFC 9110 11.1). Empty when there is none.
-std::string_view bearer_token(std::string_view authorization) {
-  constexpr std::string_view kScheme = "bearer";
-  if (!http::equals_ignoring_case(authorization.substr(0, kScheme.size()), kScheme)) return {};
-  const std::string_view rest = authorization.substr(kScheme.size());
-  return rest.starts_with(' ') ? http::trim(rest) : std::string_view{};
 }
 
 }  // namespace
@@ -80,12 +72,16 @@ std::shared_ptr<const AccessTokens> Access::tokens() const {
   return tokens_;
 }
 
-http::Decision Access::authorize(const http::RequestHead& head) const {
+http::Decision Access::authorize(const http::RequestHead& head, const http::RouteMatch* route) const {
   if (head.segments.size() == 1 && (head.segments.front() == "health" || head.segments.front() == "ready")) return {};
-  if (const auto valid = tokens(); valid != nullptr && !valid->contains(bearer_token(head.authorization))) return {false};
+  if (const auto valid = tokens(); valid != nullptr && !valid->contains(bearer_token(head.authorization))) {
+    const bool page = route != nullptr && http::is_page(route->route);
+    const auto password = page ? basic_password(head.authorization) : std::nullopt;
+    if (!password || !valid->contains(*password)) return {.allowed = false, .offers_basic = page};
+  }
   if (!settings_.require_tenant) return {};
   const std::string_view tenant = head.field(settings_.tenant_header);
-  if (tenant.empty() || tenant.size() > kMostTenantBytes) return {false, "No tenant"};
+  if (tenant.empty() || tenant.size() > kMostTenantBytes) return {.allowed = false, .detail = "No tenant"};
   return {};
 }
 

@@ -25,7 +25,9 @@ class Access {
   Access& operator=(const Access&) = delete;
 
   // /health and /ready are for everyone; all else needs a valid token, where there are tokens, and a tenant, where that is wanted.
-  [[nodiscard]] http::Decision authorize(const http::RequestHead& head) const;
+  // A browser may bring the token of a page as the password of Basic authentication: it sends that again by itself, also with
+  // requests that pages of others make, so it counts for nothing that changes or tells anything to a script. `route`: null for none.
+  [[nodiscard]] http::Decision authorize(const http::RequestHead& head, const http::RouteMatch* route) const;
   // The tenant of an authorized request; empty without SANDBOX_REQUIRE_TENANT.
   [[nodiscard]] std::string_view tenant(const http::RequestHead& head) const;
   // Tells the supervisor that requests are served.

@@ -47,7 +47,7 @@ http::Hooks hooks(const util::Settings& settings, const Access& access, Handlers
   hooks.handler = [&handlers](http::Request& request, http::Response& response) { handlers.handle(request, response); };
   hooks.host_allowed = [allowed = AllowedHosts(settings)](std::string_view host) { return allowed.contains(host); };
   hooks.host_is_own = [allowed = AllowedHosts(settings)](std::string_view host) { return allowed.is_own(host); };
-  hooks.authorize = [&access](const http::RequestHead& head) { return access.authorize(head); };
+  hooks.authorize = [&access](const http::RequestHead& head, const http::RouteMatch* route) { return access.authorize(head, route); };
   hooks.log_error = [](std::string_view text) { log::error("internal error", {{"error", text}}); };
   hooks.trace_every_request = telemetry != nullptr;
   hooks.access = [&metrics, telemetry](const http::AccessRecord& record) {

@@ -34,7 +34,7 @@ class Browser:
             pass_fds=(to_browser, from_browser), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_browser)
         os.close(from_browser)
-        self.buffer, self.last_id, self.tab, self.events = b"", 0, None, []
+        self.buffer, self.last_id, self.tab, self.events, self.password = b"", 0, None, [], None
         target = self.command("Target.createTarget", url="about:blank")["targetId"]
         self.tab = self.command("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log", "DOM"):
@@ -59,20 +59,35 @@ class Browser:
         message, _, self.buffer = self.buffer.partition(b"\0")
         return json.loads(message)
 
-    def command(self, method, **parameters):
-        """Gives the command's result; events that come meanwhile are kept in `events`."""
+    def send(self, method, **parameters):
+        """Gives the id that the answer will have."""
         self.last_id += 1
         message = {"id": self.last_id, "method": method, "params": parameters}
         if self.tab:
             message["sessionId"] = self.tab
         os.write(self.write_end, json.dumps(message).encode() + b"\0")
+        return self.last_id
+
+    def command(self, method, **parameters):
+        """Gives the command's result; events that come meanwhile are kept in `events`."""
+        wanted = self.send(method, **parameters)
         while True:
             answer = self.receive()
-            if answer.get("id") == self.last_id:
+            if answer.get("id") == wanted:
                 if "error" in answer:
                     raise RuntimeError("%s: %s" % (method, answer["error"]))
                 return answer["result"]
             self.events.append(answer)
+            if answer.get("method") == "Fetch.requestPaused":
+                self.send("Fetch.continueRequest", requestId=answer["params"]["requestId"])
+            elif answer.get("method") == "Fetch.authRequired":
+                self.send("Fetch.continueWithAuth", requestId=answer["params"]["requestId"],
+                          authChallengeResponse={"response": "ProvideCredentials", "username": "", "password": self.password})
+
+    def answer_logins(self, password):
+        """Does from now on what a user would when the browser asks for a name and a password."""
+        self.password = password
+        self.command("Fetch.enable", handleAuthRequests=True)
 
     def of_kind(self, *methods):
         return [event["params"] for event in self.events if event.get("method") in methods]

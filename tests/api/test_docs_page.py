@@ -8,13 +8,15 @@ import unittest
 from browser import Browser, program
 from harness import ServerTestCase
 
+TOKEN = "token-of-a-browser-71c0"
 
-@unittest.skipUnless(program(), "no Chromium here: install chromium-headless-shell")
-class TheDocsPage(ServerTestCase):
+
+class PageTestCase(ServerTestCase):
     def setUp(self):
         self.url = "http://127.0.0.1:%d" % self.server.port
         self.browser = self.enterContext(Browser())
-        self.assertEqual(self.browser.open(self.url + "/docs"), 200)
+
+    def wait_for_operations(self):
         self.browser.wait_for("!!document.querySelector('#createSession')", "the list of operations")
 
     def send(self, operation, **fields):
@@ -30,6 +32,14 @@ class TheDocsPage(ServerTestCase):
     def stdout_of(self, answer):
         self.assertEqual(answer["status"], 200, answer)
         return json.loads(answer["text"])["result_block"]["content"]["stdout"]
+
+
+@unittest.skipUnless(program(), "no Chromium here: install chromium-headless-shell")
+class TheDocsPage(PageTestCase):
+    def setUp(self):
+        super().setUp()
+        self.assertEqual(self.browser.open(self.url + "/docs"), 200)
+        self.wait_for_operations()
 
     def test_shows_every_operation(self):
         document = self.sandbox.request("GET", "/openapi.json").json()
@@ -91,3 +101,39 @@ class TheDocsPage(ServerTestCase):
         for name in ("docs", "pages/docs.js", "pages/style.css"):
             body = bytes(self.sandbox.request("GET", "/" + name).body).decode()
             self.assertEqual(re.findall(r"(?:https?:)?//[\w.-]+\.\w+", re.sub(r"^//.*$", "", body, flags=re.M)), [], name)
+
+
+@unittest.skipUnless(program(), "no Chromium here: install chromium-headless-shell")
+class BehindAToken(PageTestCase):
+    """The browser asks its user for a password once; the page asks for the token that its requests bring."""
+
+    settings = {"SANDBOX_AUTH_TOKEN": TOKEN}
+
+    def asked(self):
+        return [(event["authChallenge"]["scheme"], event["authChallenge"]["realm"]) for event in self.browser.of_kind("Fetch.authRequired")]
+
+    def test_the_pages_open_with_a_password_and_requests_need_the_token(self):
+        self.browser.answer_logins(TOKEN)
+        self.assertEqual(self.browser.open(self.url + "/"), 200)
+        self.assertEqual(self.asked(), [("basic", "rookery")])
+        self.assertEqual(self.browser.complaints(), [])
+        self.assertNotEqual(self.browser.evaluate("getComputedStyle(document.body).backgroundColor"), "rgba(0, 0, 0, 0)", "style.css is not in force")
+        self.assertEqual(self.browser.open(self.url + "/docs"), 200)
+        self.browser.wait_for("!document.querySelector('#problem').hidden", "word that a token is needed")
+        self.assertIn("token", self.browser.evaluate("document.querySelector('#problem').textContent"))
+        self.assertEqual(self.browser.evaluate("document.querySelectorAll('.operation').length"), 0)
+
+        self.browser.evaluate("(() => { document.querySelector('#token').value = %s; document.querySelector('#access').requestSubmit(); })()" % json.dumps(TOKEN))
+        self.wait_for_operations()
+        self.assertEqual(self.send("createSession")["status"], 201)
+        call = {"tool": "code_execution", "input": {"code": "print(6 * 7)"}}
+        self.assertEqual(self.stdout_of(self.send("execute", body=json.dumps(call))), "42")
+        self.assertEqual(self.send("deleteSession")["status"], 204)
+        self.assertEqual(self.browser.evaluate("[...Object.keys(localStorage), ...Object.keys(sessionStorage), document.cookie].join()"), "")
+
+        # What the browser remembers opens no route of the API, and makes it ask nobody.
+        for path in ("/sessions", "/openapi.json", "/metrics"):
+            status = self.browser.evaluate("fetch(%s, {credentials: 'include', method: '%s'}).then((answer) => answer.status)"
+                                           % (json.dumps(path), "POST" if path == "/sessions" else "GET"))
+            self.assertEqual(status, 401, path)
+        self.assertEqual(self.asked(), [])

@@ -31,8 +31,8 @@ class Description:
         self.document = closed(document)
         self.paths = [(re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(path))), path) for path in document["paths"]]
         operations = [operation for item in document["paths"].values() for method, operation in item.items() if method != "parameters"]
-        # What is refused before the route is looked at, every operation has to name.
-        self.general = set.intersection(*(set(operation["responses"]) for operation in operations))
+        # What is refused before the route is looked at, every operation has to name, but 401 those that are for everyone.
+        self.general = set.intersection(*(set(operation["responses"]) for operation in operations if operation.get("security") != []))
 
     def resolve(self, node):
         while "$ref" in node:

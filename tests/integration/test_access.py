@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-import contextlib
-import http.client
+import base64
 import json
 import os
 import pathlib
@@ -12,22 +11,29 @@ import tempfile
 import unittest
 
 import process_tree
-from harness import BINARY, free_port, plain_environment, running, wait_for
+from harness import BINARY, SOURCE, Connection, free_port, plain_environment, running, wait_for
 
 OLD, NEW, OTHER = "old-token-3f9a71", "new-token-b82c44", "other-token-90d1e5"
 
 
 def ask(server, method, target, fields=None, body=None):
-    """(status, fields in lower case, body) of one request on a connection of its own."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
-    with contextlib.closing(connection):
-        connection.request(method, target, body, {"Content-Type": "application/json", **(fields or {})})
-        response = connection.getresponse()
-        return response.status, {name.lower(): value for name, value in response.getheaders()}, response.read()
+    """(status, fields in lower case, body) of one request on a connection of its own; compared with openapi.json."""
+    lines = ["%s: %s" % field for field in {"Content-Type": "application/json", **(fields or {})}.items()]
+    with Connection("127.0.0.1", server.port) as connection:
+        response = connection.request(method, target, body and body.encode(), lines)
+        return response.status, response.headers, bytes(response.body)
 
 
 def bearer(token):
     return {"Authorization": "Bearer " + token}
+
+
+def basic(token, name=""):
+    return {"Authorization": "Basic " + base64.b64encode(("%s:%s" % (name, token)).encode()).decode()}
+
+
+def rookery_paths():
+    return json.loads((SOURCE / "src/contract/openapi.json").read_text())["paths"]
 
 
 @unittest.skipUnless(os.geteuid() == 0, "rookery serve needs to be started as root")
@@ -76,6 +82,37 @@ class Tokens(AccessTestCase):
             target = "/sessions/" + json.loads(body)["session_id"]
             self.assertEqual(ask(server, "DELETE", target)[0], 401)
             self.assertEqual(ask(server, "GET", target, bearer(OLD))[0], 200)
+
+    def test_a_browser_opens_the_pages_with_the_token_as_password_and_nothing_else(self):
+        """It sends a password again by itself, also when another site makes it ask: the API must not take one."""
+        pages = [path for path, item in rookery_paths().items() if item.get("get", {}).get("tags") == ["pages"]]
+        self.assertGreaterEqual(len(pages), 4)
+        file = self.place / "tokens"
+        file.write_text(OLD + "\n" + NEW + "\n")
+        with running({"SANDBOX_AUTH_TOKEN_FILE": str(file)}) as server:
+            for page in pages:
+                with self.subTest(page=page):
+                    status, fields, body = ask(server, "GET", page)
+                    self.assertEqual((status, fields["www-authenticate"]), (401, 'Basic realm="rookery", Bearer'))
+                    self.assertEqual(json.loads(body), {"detail": "Not authenticated"})
+                    for good in (basic(OLD), basic(NEW), basic(OLD, "somebody"), bearer(NEW)):
+                        self.assertEqual([ask(server, method, page, good)[0] for method in ("GET", "HEAD")], [200, 200], good)
+                    for bad in (basic(OTHER), basic(""), basic("", OLD), basic(OLD + "x"), basic(":" + OLD), {"Authorization": "Basic " + OLD}):
+                        self.assertEqual(ask(server, "GET", page, bad)[0], 401, bad)
+                    self.assertEqual(ask(server, "POST", page, basic(OLD), "{}")[0], 401)
+            _, _, body = ask(server, "POST", "/sessions", bearer(OLD), "{}")
+            session = json.loads(body)["session_id"]
+            looked_at = 0
+            for path, item in rookery_paths().items():
+                for method in (name.upper() for name in item if name != "parameters"):
+                    if path in pages or item[method.lower()].get("security") == []:
+                        continue
+                    with self.subTest(method=method, path=path):
+                        status, fields, _ = ask(server, method, path.replace("{session_id}", session), basic(OLD), None if method in ("GET", "DELETE") else "{}")
+                        self.assertEqual((status, fields["www-authenticate"]), (401, "Bearer"))
+                        looked_at += 1
+            self.assertGreaterEqual(looked_at, 11)
+            self.assertEqual(ask(server, "GET", "/sessions/" + session, bearer(OLD))[0], 200)
 
     def test_a_token_is_nowhere_to_be_read(self):
         file = self.place / "tokens"

@@ -49,6 +49,7 @@ struct Limits {
 struct Decision {
   bool allowed = true;
   std::string_view detail = "Not authenticated";  // for the 401
+  bool offers_basic = false;  // the 401 names Basic beside Bearer, which makes a browser ask its user
 };
 
 // One finished request, for the access log. Views live during the call only.
@@ -66,7 +67,7 @@ struct Hooks {
   Handler handler;
   std::function<bool(std::string_view host)> host_allowed;  // lower case, without port; "" in HTTP/1.0
   std::function<bool(std::string_view host)> host_is_own;  // likewise: no stranger can have made it lead here
-  std::function<Decision(const RequestHead&)> authorize;
+  std::function<Decision(const RequestHead&, const RouteMatch* route)> authorize;  // null: no such route
   std::function<void(std::string_view text)> log_error;  // our faults: an exception a handler let out, ...
   std::function<void(const AccessRecord&)> access;
   bool trace_every_request = false;  // a request without a trace of its own gets one

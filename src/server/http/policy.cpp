@@ -37,6 +37,14 @@ HttpError not_json() {
                    R"("type":"content_type"}]})");
 }
 
+// A field for each challenge: not every browser reads two in one.
+HttpError unauthorized(const Decision& decision) {
+  Fields challenges;
+  if (decision.offers_basic) challenges.emplace_back("WWW-Authenticate", "Basic realm=\"rookery\"");
+  challenges.emplace_back("WWW-Authenticate", "Bearer");
+  return HttpError::with_detail(401, decision.detail, std::move(challenges));
+}
+
 }  // namespace
 
 std::uint64_t body_limit(Route route, const Limits& limits) noexcept {
@@ -53,13 +61,11 @@ std::uint64_t body_limit(Route route, const Limits& limits) noexcept {
 std::variant<RouteMatch, HttpError> admit(const RequestHead& head, const Hooks& hooks, const Limits& limits) {
   if (const std::string_view reason = page_refusal(head, hooks); !reason.empty()) return HttpError::with_detail(403, reason);
   if (hooks.host_allowed && !hooks.host_allowed(head.host)) return HttpError::with_detail(421, "Unknown Host");
-  if (hooks.authorize) {
-    const Decision decision = hooks.authorize(head);
-    if (!decision.allowed) {
-      return HttpError::with_detail(401, decision.detail, {{"WWW-Authenticate", "Bearer"}});
-    }
-  }
   std::variant<RouteMatch, RouteError> match = match_route(head);
+  if (hooks.authorize) {
+    const Decision decision = hooks.authorize(head, std::get_if<RouteMatch>(&match));
+    if (!decision.allowed) return unauthorized(decision);
+  }
   if (RouteError* error = std::get_if<RouteError>(&match)) {
     if (error->status == 404) return HttpError::with_detail(404, "Not Found");
     return HttpError::with_detail(405, "Method Not Allowed", {{"Allow", std::move(error->allow)}});

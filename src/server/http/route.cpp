@@ -72,6 +72,9 @@ std::string path_template(Route route) {
   return path.empty() ? "/" : path;
 }
 BodyKind body_kind(Route route) noexcept { return row(route).body; }
+bool is_page(Route route) noexcept {
+  return route == Route::kStatusPage || route == Route::kDocsPage || route == Route::kDocsScript || route == Route::kPageStyle;
+}
 bool is_cheap(Route route) noexcept {
   return route == Route::kHealth || route == Route::kReady || route == Route::kDrain || route == Route::kDeleteSession;
 }

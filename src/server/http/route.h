@@ -43,6 +43,8 @@ enum class BodyKind {
 // "/sessions/{session_id}/exec".
 [[nodiscard]] std::string path_template(Route route);
 [[nodiscard]] BodyKind body_kind(Route route) noexcept;
+// What a browser opens, and what it loads with that by itself.
+[[nodiscard]] bool is_page(Route route) noexcept;
 // Served even when every ordinary thread is busy: answered from memory, or what frees those threads.
 [[nodiscard]] bool is_cheap(Route route) noexcept;
 

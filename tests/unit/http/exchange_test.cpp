@@ -101,7 +101,9 @@ TEST_CASE("what a handler throws becomes an answer") {
 TEST_CASE("policy is decided in its order, before the body") {
   Hooks hooks;
   hooks.host_allowed = [](std::string_view host) { return host == "a"; };
-  hooks.authorize = [](const RequestHead& head) { return Decision{head.authorization == "Bearer t", "who?"}; };
+  hooks.authorize = [](const RequestHead& head, const RouteMatch* route) {
+    return Decision{head.authorization == "Bearer t", "who?", route != nullptr && is_page(route->route)};
+  };
   TestServer server({}, hooks);
   // A body that never comes: the answer must not wait for it.
   const auto exec = [](std::string_view fields) {
@@ -115,6 +117,13 @@ TEST_CASE("policy is decided in its order, before the body") {
   CHECK(answer("Host: A\r\n") == 401);
   const std::string unauthorized = ask(server, exec("Host: a\r\n"));
   CHECK(has(unauthorized, "WWW-Authenticate: Bearer\r\n"));
+  CHECK_FALSE(has(unauthorized, "Basic"));
+  for (const char* page : {"/", "/docs", "/pages/docs.js", "/pages/style.css"}) {
+    const std::string asked = ask(server, "GET " + std::string(page) + " HTTP/1.1\r\nHost: a\r\n\r\n");
+    CHECK(status(asked) == 401);
+    CHECK(has(asked, "WWW-Authenticate: Basic realm=\"rookery\"\r\nWWW-Authenticate: Bearer\r\n"));
+  }
+  CHECK_FALSE(has(ask(server, "POST /docs HTTP/1.1\r\nHost: a\r\n\r\n"), "Basic"));
   CHECK(has(unauthorized, "Connection: close\r\n"));
   CHECK(status(ask(server, "GET /nope HTTP/1.1\r\nHost: a\r\n\r\n")) == 401);
   CHECK(status(ask(server, "GET /nope HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer t\r\n\r\n")) == 404);

@@ -14,6 +14,7 @@
 
 #include <cerrno>
 #include <ctime>
+#include <optional>
 #include <stdexcept>
 
 #include "log/log.h"
@@ -131,6 +132,14 @@ void hear_server(Supervised& supervised) {
   supervised.server.reset();
 }
 
+// Both may be in the cgroup that is to be removed. The status of a collector that is still there; it ends by itself.
+std::optional<int> end_helpers(const Supervised& supervised) noexcept {
+  if (supervised.token_reader > 0 && ::kill(supervised.token_reader, SIGKILL) == 0) ::waitpid(supervised.token_reader, nullptr, 0);
+  int collected = 0;
+  if (supervised.collector <= 0 || ::waitpid(supervised.collector, &collected, 0) < 0) return std::nullopt;
+  return collected;
+}
+
 }  // namespace
 
 int supervise(Supervised supervised) {
@@ -139,7 +148,15 @@ int supervise(Supervised supervised) {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGCHLD}) sigaddset(&watched, signal);
   sys::check(::sigprocmask(SIG_BLOCK, &watched, nullptr), "block signals");
   const sys::UniqueFd signals(sys::check(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd"));
-  give_up_root(supervised.uid);
+  try {
+    give_up_root(supervised.uid);
+  } catch (...) {
+    // Nothing is served under a supervisor that has more rights than it should.
+    if (::kill(supervised.warden, SIGKILL) == 0) ::waitpid(supervised.warden, nullptr, 0);
+    end_helpers(supervised);
+    clear_cgroups(supervised);
+    throw;
+  }
 
   const bool run = supervised.collector > 0;
   Ends ends;
@@ -151,9 +168,7 @@ int supervise(Supervised supervised) {
     while (::read(signals.get(), &info, sizeof info) == sizeof info) handle_signal(static_cast<int>(info.ssi_signo), supervised);
     reap(supervised, ends);
   }
-  // Both may be in the cgroup that is to be removed.
-  if (supervised.token_reader > 0 && ::kill(supervised.token_reader, SIGKILL) == 0) ::waitpid(supervised.token_reader, nullptr, 0);
-  if (supervised.collector > 0) ::waitpid(supervised.collector, &ends.collected, 0);
+  if (const auto collected = end_helpers(supervised)) ends.collected = *collected;
   clear_cgroups(supervised);
   if (run && WIFEXITED(ends.collected)) return WEXITSTATUS(ends.collected);
   if (WIFEXITED(ends.warden_status)) return WEXITSTATUS(ends.warden_status);

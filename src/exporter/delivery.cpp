@@ -12,10 +12,6 @@ namespace rookery::exporter {
 
 namespace {
 
-std::size_t index(telemetry::Signal signal) noexcept {
-  return static_cast<std::size_t>(std::find(std::begin(telemetry::kSignals), std::end(telemetry::kSignals), signal) - std::begin(telemetry::kSignals));
-}
-
 // Between half of it and all of it, so that many exporters do not come back at the same moment.
 std::chrono::milliseconds with_chance(std::chrono::milliseconds pause) {
   return pause / 2 + std::chrono::milliseconds(util::random_u64() % static_cast<std::uint64_t>(pause.count() / 2 + 1));
@@ -26,11 +22,7 @@ std::chrono::milliseconds with_chance(std::chrono::milliseconds pause) {
 void Delivery::run() {
   while (const auto batch = queue_.pop()) {
     const bool taken = deliver(*batch);
-    {
-      const std::lock_guard lock(mutex_);
-      (taken ? counts_.exported : counts_.failed)[index(batch->signal)] += batch->count;
-    }
-    if (on_counts) on_counts();
+    counts_.add(taken ? &telemetry::ExportCounts::exported : &telemetry::ExportCounts::failed, batch->signal, batch->count);
     if (Clock::now() - kLastMoments > closed_at_) return;
   }
 }
@@ -57,16 +49,6 @@ bool Delivery::deliver(const RecordQueue::Batch& batch) {
     if (left <= Clock::duration::zero() || (answer.retry_after && wait > left)) return false;
     std::this_thread::sleep_for(answer.retry_after ? wait : std::min<std::chrono::milliseconds>(wait, std::chrono::milliseconds(500)));
   }
-}
-
-void Delivery::count_dropped(telemetry::Signal signal, std::uint64_t count) {
-  const std::lock_guard lock(mutex_);
-  counts_.dropped[index(signal)] += count;
-}
-
-telemetry::ExportCounts Delivery::counts() const {
-  const std::lock_guard lock(mutex_);
-  return counts_;
 }
 
 // Once for a time of trouble, and for each batch that is lost.

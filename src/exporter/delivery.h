@@ -3,11 +3,10 @@
 
 #include <chrono>
 #include <functional>
-#include <mutex>
 
 #include "exporter/collector.h"
 #include "exporter/record_queue.h"
-#include "telemetry/channel.h"
+#include "telemetry/export_counts.h"
 
 namespace rookery::exporter {
 
@@ -22,14 +21,12 @@ class Delivery {
 
   using Post = std::function<Collector::Answer(telemetry::Signal signal, const std::string& body)>;
 
-  Delivery(RecordQueue& queue, telemetry::Resource resource, Post post) : queue_(queue), resource_(std::move(resource)), post_(std::move(post)) {}
+  // `counts` gets what becomes of the batches.
+  Delivery(RecordQueue& queue, telemetry::Resource resource, telemetry::ExportCounts& counts, Post post)
+      : queue_(queue), resource_(std::move(resource)), counts_(counts), post_(std::move(post)) {}
 
   // Until the queue is closed and empty, or the last moments are over.
   void run();
-  void count_dropped(telemetry::Signal signal, std::uint64_t count);
-  [[nodiscard]] telemetry::ExportCounts counts() const;
-  // Called after each change of the counts.
-  std::function<void()> on_counts;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -39,11 +36,10 @@ class Delivery {
 
   RecordQueue& queue_;
   telemetry::Resource resource_;
+  telemetry::ExportCounts& counts_;
   Post post_;
   Clock::time_point closed_at_ = Clock::time_point::max();
   bool in_trouble_ = false;
-  mutable std::mutex mutex_;
-  telemetry::ExportCounts counts_;
 };
 
 }  // namespace rookery::exporter

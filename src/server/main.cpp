@@ -33,6 +33,7 @@ constexpr int kListenSocket = 3;
 constexpr int kWardenChannel = 4;
 constexpr int kSupervisorChannel = 5;
 constexpr int kTelemetryChannel = 6;
+constexpr int kTelemetryCounts = 7;
 
 http::Limits http_limits(const util::Settings& settings) {
   http::Limits limits;
@@ -82,7 +83,7 @@ int server_main(util::Settings settings) {
   give_up_privileges(settings);
   std::optional<Telemetry> telemetry;
   if (settings.telemetry_enabled) {
-    telemetry.emplace(settings, sys::UniqueFd(kTelemetryChannel));
+    telemetry.emplace(settings, sys::UniqueFd(kTelemetryChannel), sys::UniqueFd(kTelemetryCounts));
     telemetry->follow_log();
   }
   Access access(settings, sys::UniqueFd(kSupervisorChannel));

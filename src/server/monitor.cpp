@@ -94,16 +94,16 @@ void add_usage(std::vector<Family>& all, const SessionTable::Page& live) {
   all.push_back(gauge("rookery_sessions_processes", "{process}", "Processes and threads of all leased sessions.", processes));
 }
 
-void add_telemetry(std::vector<Family>& all, Telemetry* telemetry) {
-  const telemetry::Sender::State state = telemetry != nullptr ? telemetry->state() : telemetry::Sender::State{{}, false};
+void add_telemetry(std::vector<Family>& all, const telemetry::ExportCounts& counts) {
   Family records{"rookery_telemetry_records_total", Kind::kCounter, "{record}", "Spans, metrics and log records by what became of them.", {}};
-  for (std::size_t i = 0; i < std::size(telemetry::kSignals); ++i) {
-    const std::string signal(telemetry::name(telemetry::kSignals[i]));
+  for (const telemetry::Signal signal : telemetry::kSignals) {
+    const std::size_t i = telemetry::index(signal);
     const std::pair<const char*, std::uint64_t> results[] = {
-        {"exported", state.counts.exported[i]}, {"dropped", state.counts.dropped[i]}, {"failed", state.counts.failed[i]}};
-    for (const auto& [result, count] : results) records.points.push_back({{{"signal", signal}, {"result", result}}, static_cast<double>(count)});
+        {"exported", counts.exported[i]}, {"dropped", counts.unsent[i] + counts.dropped[i]}, {"failed", counts.failed[i]}};
+    for (const auto& [result, count] : results) {
+      records.points.push_back({{{"signal", std::string(telemetry::name(signal))}, {"result", result}}, static_cast<double>(count)});
+    }
   }
-  all.push_back(gauge("rookery_telemetry_exporter_up", "1", "1 while the exporter runs; 0 also when telemetry is off.", state.up ? 1 : 0));
   all.push_back(std::move(records));
 }
 
@@ -131,12 +131,16 @@ std::vector<Family> Monitor::families() const {
     all.push_back(gauge("rookery_jails_ready", "{jail}", "Jails that are ready to be leased.", statistics->ready));
     all.push_back(counter("rookery_zygote_starts_total", "{start}", "Zygotes that came up; one at the start, more after losses and replacements.",
                           statistics->zygote_starts));
+    all.push_back(gauge("rookery_telemetry_exporter_up", "1", "1 while the exporter runs; 0 also when telemetry is off.", statistics->exporter_up ? 1 : 0));
+    all.push_back(counter("rookery_telemetry_exporter_restarts_total", "{restart}", "Exporters that were started again after one ended.",
+                          statistics->exporter_restarts));
   }
   add_usage(all, sessions_.list(0, std::numeric_limits<std::size_t>::max()));
   add_calls(all, m);
   add_requests(all, m);
   if (const http::HttpServer* transport = transport_) add_transport(all, transport->counters());
-  add_telemetry(all, telemetry_);
+  static const telemetry::ExportCounts kNone;
+  add_telemetry(all, telemetry_ != nullptr ? telemetry_->counts() : kNone);
   return all;
 }
 

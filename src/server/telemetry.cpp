@@ -9,8 +9,8 @@ namespace rookery::server {
 
 using std::chrono::system_clock;
 
-Telemetry::Telemetry(const util::Settings& settings, sys::UniqueFd channel)
-    : sender_(std::move(channel)), interval_(settings.telemetry_metrics_interval_s) {}
+Telemetry::Telemetry(const util::Settings& settings, sys::UniqueFd channel, const sys::UniqueFd& counts)
+    : counts_(telemetry::map_export_counts(counts.get())), sender_(std::move(channel), counts_), interval_(settings.telemetry_metrics_interval_s) {}
 
 void Telemetry::end() {
   log::observe(nullptr);

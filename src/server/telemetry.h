@@ -19,8 +19,8 @@ namespace rookery::server {
 // for it. Thread-safe.
 class Telemetry {
  public:
-  // `channel`: to the exporter (telemetry/channel.h).
-  Telemetry(const util::Settings& settings, sys::UniqueFd channel);
+  // `channel`: to the exporter (telemetry/channel.h). `counts`: see telemetry/export_counts.h.
+  Telemetry(const util::Settings& settings, sys::UniqueFd channel, const sys::UniqueFd& counts);
   ~Telemetry() { end(); }
   Telemetry(const Telemetry&) = delete;
   Telemetry& operator=(const Telemetry&) = delete;
@@ -35,12 +35,13 @@ class Telemetry {
   // Tells the metrics a last time; nothing is told afterwards. What follow_metrics() was given must live until then.
   void end();
 
-  [[nodiscard]] telemetry::Sender::State state() noexcept { return sender_.state(); }
+  [[nodiscard]] const telemetry::ExportCounts& counts() const noexcept { return counts_; }
 
  private:
   void tell_metrics();
   void run();
 
+  telemetry::ExportCounts& counts_;
   telemetry::Sender sender_;
   const std::chrono::seconds interval_;
   const telemetry::Time started_ = std::chrono::system_clock::now();

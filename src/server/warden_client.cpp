@@ -75,6 +75,8 @@ WardenClient::Statistics WardenClient::statistics(std::chrono::milliseconds pati
   statistics.jails = reader.u32();
   statistics.nested = reader.u32() != 0;
   statistics.zygote_starts = reader.u32();
+  statistics.exporter_up = reader.u32() != 0;
+  statistics.exporter_restarts = reader.u32();
   return statistics;
 }
 

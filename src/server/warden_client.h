@@ -49,6 +49,8 @@ class WardenClient {
     std::uint32_t jails = 0;  // all
     bool nested = true;       // in user namespaces of their own
     std::uint32_t zygote_starts = 0;
+    bool exporter_up = false;
+    std::uint32_t exporter_restarts = 0;
   };
   Statistics statistics(std::chrono::milliseconds patience);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,8 @@ namespace rookery::telemetry {
 
 enum class Signal : char { kTraces = 't', kMetrics = 'm', kLogs = 'l' };
 inline constexpr Signal kSignals[] = {Signal::kTraces, Signal::kMetrics, Signal::kLogs};
+// Its place in kSignals.
+[[nodiscard]] constexpr std::size_t index(Signal signal) noexcept { return signal == Signal::kTraces ? 0 : signal == Signal::kMetrics ? 1 : 2; }
 
 // "traces", "metrics", "logs"; also the last part of the path, /v1/NAME.
 [[nodiscard]] std::string_view name(Signal signal) noexcept;

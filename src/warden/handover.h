@@ -28,9 +28,13 @@ constexpr int kServerListenSocket = 3;
 constexpr int kServerWardenChannel = 4;
 constexpr int kServerSupervisorChannel = 5;
 constexpr int kServerTelemetryChannel = 6;  // with telemetry_enabled only
+constexpr int kServerTelemetryCounts = 7;   // likewise
 
-// The exporter's.
+// The exporter's, and where it finds the file of authorities in its root.
 constexpr int kExporterChannel = 3;
+constexpr int kExporterCounts = 4;
+constexpr int kExporterWardensRoot = 5;
+constexpr const char* kExporterCertificates = "/certificates.pem";
 
 // "v2", "v1 N" (N hierarchies) or "none": how to read the cgroup descriptors.
 constexpr const char* kCgroupVariable = "ROOKERY_CGROUP";

@@ -25,6 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -107,7 +108,7 @@ Server start_server(const ExporterProcess* exporter) {
   server.process = sys::clone_process(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC);
   if (server.process.pid == 0) {
     const char* const role = server.title.c_str();
-    if (exporter != nullptr) become_role(role, {kListenSocket, there.get(), kSupervisor, exporter->sender->channel()});
+    if (exporter != nullptr) become_role(role, {kListenSocket, there.get(), kSupervisor, exporter->channel(), exporter->counts()});
     become_role(role, {kListenSocket, there.get(), kSupervisor});
   }
   server.channel = std::move(here);
@@ -140,10 +141,13 @@ bool handle_signals(int signals, Server& server) {
   return stop;
 }
 
+// Of two times to wait, where -1 means for ever.
+int earlier(int one, int other) { return one < 0 || other < 0 ? std::max(one, other) : std::min(one, other); }
+
 // The loop. Returns the exit status once the server has ended.
-int serve(Poller& poller, Pool& pool, Requests& requests, Server& server, const ExporterProcess* exporter, int signals) {
+int serve(Poller& poller, Pool& pool, Requests& requests, Server& server, ExporterProcess* exporter, int signals) {
   for (;;) {
-    for (const std::uint64_t tag : poller.wait(pool.timeout_ms())) {
+    for (const std::uint64_t tag : poller.wait(earlier(pool.timeout_ms(), exporter != nullptr ? exporter->timeout_ms() : -1))) {
       if (tag == kServerTag) {
         // Closed: it is ending, which its pidfd will say too.
         if (!requests.serve(pool)) poller.remove(requests.channel());
@@ -156,8 +160,7 @@ int serve(Poller& poller, Pool& pool, Requests& requests, Server& server, const 
                       {{"process", server.title}, {WIFEXITED(status) ? "status" : "signal", std::int64_t{WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status)}}});
         return 1;
       } else if (tag == kExporterEndTag) {
-        poller.remove(exporter->process.pidfd.get());
-        log::error("the exporter ended unexpectedly: no telemetry is sent until the next start");
+        exporter->on_end(poller);
       } else if (tag == kSignalTag) {
         if (handle_signals(signals, server)) sys::signal_process(server.process.pidfd.get(), SIGTERM);
       } else {
@@ -165,6 +168,7 @@ int serve(Poller& poller, Pool& pool, Requests& requests, Server& server, const 
       }
     }
     pool.on_timer();
+    if (exporter != nullptr) exporter->on_timer(poller, kExporterEndTag);
   }
 }
 
@@ -256,7 +260,7 @@ int warden_main(const util::Settings& settings) {
   const sys::SeccompFilter filter = sys::SeccompFilter::compile(util::embedded_file("policy/seccomp/session.json"));
   std::optional<ExporterProcess> exporter;
   if (settings.telemetry_enabled) {
-    exporter.emplace(ExporterProcess::start(settings));
+    exporter.emplace(settings, trees.root);
     exporter->follow_log();
   }
   Server server = start_server(exporter ? &*exporter : nullptr);
@@ -272,7 +276,7 @@ int warden_main(const util::Settings& settings) {
   context.timed = std::getenv(SetupTimes::kVariable) != nullptr;
   context.sessions_root = "/sessions";
   Poller poller;
-  Requests requests(std::move(server.channel));
+  Requests requests(std::move(server.channel), exporter ? &*exporter : nullptr);
   const sys::SeccompFilter zygote_filter = sys::SeccompFilter::compile(util::embedded_file("policy/seccomp/zygote.json"));
   std::optional<ZygoteRecipe> recipe;
   if (settings.spawn == util::SpawnMode::kFork) {
@@ -281,9 +285,9 @@ int warden_main(const util::Settings& settings) {
   Pool pool(context, poller, requests, trees.images, recipe);
   poller.add(signals.get(), kSignalTag);
   poller.add(server.process.pidfd.get(), kServerEndTag);
-  if (exporter) poller.add(exporter->process.pidfd.get(), kExporterEndTag);
   int status = 1;
   try {
+    if (exporter) exporter->start(poller, kExporterEndTag);
     prove_jails(poller, pool, context, server, signals.get());
     if (!context.nested) forbid_user_namespaces();
     const std::byte go{1};

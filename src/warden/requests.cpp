@@ -50,12 +50,8 @@ constexpr Row kTable[] = {
     {wire::Type::kKill, Row::kLease, [](Requests&, Pool& pool, std::uint64_t nonce, std::uint64_t lease) { pool.rebuild(nonce, lease); }},
     // Ends a session of the server's own; its number is never given again.
     {wire::Type::kRelease, Row::kLease, [](Requests&, Pool& pool, std::uint64_t nonce, std::uint64_t lease) { pool.release(nonce, lease); }},
-    // Four numbers.
-    {wire::Type::kStats, Row::kNothing,
-     [](Requests& requests, Pool& pool, std::uint64_t nonce, std::uint64_t) {
-       wire::Writer message(wire::Type::kStatistics, nonce);
-       requests.send(message.u32(pool.images().ready()).u32(pool.count()).u32(pool.nested() ? 1 : 0).u32(pool.images().zygote_starts()));
-     }},
+    // A few numbers.
+    {wire::Type::kStats, Row::kNothing, [](Requests& requests, Pool& pool, std::uint64_t nonce, std::uint64_t) { requests.statistics(nonce, pool); }},
 };
 
 }  // namespace
@@ -91,6 +87,13 @@ void Requests::leased(std::uint64_t nonce, wire::Type type, std::uint64_t lease,
 void Requests::answer(std::uint64_t nonce, wire::Type type, std::uint64_t lease) {
   wire::Writer message(type, nonce);
   send(message.u64(lease));
+}
+
+void Requests::statistics(std::uint64_t nonce, const Pool& pool) {
+  wire::Writer message(wire::Type::kStatistics, nonce);
+  message.u32(pool.images().ready()).u32(pool.count()).u32(pool.nested() ? 1 : 0).u32(pool.images().zygote_starts());
+  message.u32(exporter_ != nullptr && exporter_->running() ? 1 : 0).u32(exporter_ != nullptr ? exporter_->restarts() : 0);
+  send(message);
 }
 
 void Requests::failed(std::uint64_t nonce, const std::string& why) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sys/unique_fd.h"
+#include "warden/exporter_process.h"
 #include "warden/pool.h"
 
 namespace rookery::warden {
@@ -11,7 +12,8 @@ namespace rookery::warden {
 // names a lease which has ended is no violation: a call and the release of its session may cross.
 class Requests : public Pool::Answers {
  public:
-  explicit Requests(sys::UniqueFd channel) : channel_(std::move(channel)) {}
+  // `exporter`: nullptr without telemetry; outlives this.
+  Requests(sys::UniqueFd channel, const ExporterProcess* exporter) : channel_(std::move(channel)), exporter_(exporter) {}
 
   [[nodiscard]] int channel() const noexcept { return channel_.get(); }
 
@@ -22,11 +24,15 @@ class Requests : public Pool::Answers {
   void answer(std::uint64_t nonce, wire::Type type, std::uint64_t lease) override;
   void failed(std::uint64_t nonce, const std::string& why) override;
 
+  // Answers kStats.
+  void statistics(std::uint64_t nonce, const Pool& pool);
+
   // Throws std::system_error when the server does not read.
   void send(wire::Writer& message, std::span<const int> descriptors = {});
 
  private:
   sys::UniqueFd channel_;
+  const ExporterProcess* exporter_;
 };
 
 }  // namespace rookery::warden

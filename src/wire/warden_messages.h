@@ -19,7 +19,7 @@
 //   kReplRestarted       u64 lease; one descriptor: the new channel to the interpreter
 //   kReleased            u64 lease
 //   kStatistics          u32 ready jails, u32 jails, u32 1 when jails have user namespaces of their own, u32 zygotes that
-//                        became ready so far
+//                        became ready so far, u32 1 while the exporter runs, u32 exporters that were started again
 //   kJailDied            u64 lease (nonce 0): the init of a leased jail ended; the server answers with kKill or kRelease
 namespace rookery::wire {
 

@@ -214,15 +214,62 @@ class Trouble(unittest.TestCase):
                  for point in metric.sum.data_points if attributes(point.attributes)["reason"] == "shutdown"]
         self.assertEqual(max(ended), 1)
 
-    def test_a_killed_exporter_is_told_and_costs_nothing_else(self):
+    def test_an_exporter_that_is_killed_is_started_again(self):
         receiver = Receiver()
         self.addCleanup(receiver.close)
+
+        def metric(server, name):
+            return float(re.search(r"^%s (\S+)$" % name, server.sandbox.request("GET", "/metrics").body.decode(), re.M)[1])
+
+        def traced(server, trace):
+            """A request that is traced like this arrives at the receiver."""
+            server.sandbox.request("GET", "/health", None, ("traceparent: 00-%s-%s-01" % (trace, PARENT),))
+            wait_for(lambda: [span for span in receiver.spans() if span.trace_id.hex() == trace], 30, "the span of %s" % trace)
+
+        def held(server):
+            return len(os.listdir("/proc/%d/fd" % server.role("warden")))
+
+        with running(settings_for(receiver, SANDBOX_POOL_SIZE="2")) as server:
+            traced(server, "1" * 32)
+            wait_for(lambda: self.value(server, "traces", "exported") > 0, 20, "count")
+            before, seen = self.value(server, "traces", "exported"), set()
+            wait_for(lambda: server.sandbox.health()["ready_sessions"] == 2, 20, "a full pool")
+            descriptors, tree = held(server), len(server.tree())
+            for number in (1, 2):
+                killed = wait_for(lambda: server.role("exporter"), 20, "an exporter")
+                seen.add(killed)
+                os.kill(killed, 9)
+                wait_for(lambda number=number: server.log().count("the exporter ended unexpectedly; another is started") == number, 10, "word of it")
+                self.assertEqual(metric(server, "rookery_telemetry_exporter_up"), 0)
+                with server.sandbox.create() as session:
+                    self.assertEqual(session.code("print(1)").stdout, "1")
+                traced(server, str(number + 1) * 32)  # it waited in the channel, or came later
+                self.assertEqual([metric(server, "rookery_telemetry_exporter_" + name) for name in ("up", "restarts_total")], [1, number])
+            self.assertNotIn(server.role("exporter"), seen)
+            self.assertRegex(server.log(), r"WARNING .*the exporter ended unexpectedly")
+            self.assertGreaterEqual(self.value(server, "traces", "exported"), before)  # goes on where the others were
+            wait_for(lambda: len(server.tree()) == tree, 20, "as many processes as before")
+            wait_for(lambda: held(server) <= descriptors, 20, "as few descriptors as before")
+            self.assertEqual(process_tree.status(server.role("exporter"))["Seccomp"], "2")
+        self.assertEqual(receiver.errors, [])
+
+    def test_what_an_exporter_had_when_it_was_killed_is_counted(self):
+        receiver = Receiver()
+        self.addCleanup(receiver.close)
+        with receiver.lock:
+            receiver.answers = [(503, {"Retry-After": "3600"})] * 3  # so that all of it waits
         with running(settings_for(receiver)) as server:
+            wait_for(lambda: receiver.requests, 20, "the first request")
+            for _ in range(50):
+                server.sandbox.request("GET", "/health", None, ("traceparent: 00-%s-%s-01" % (TRACE, PARENT),))
+            time.sleep(1)  # the exporter takes them out of the channel
+            self.assertEqual(self.value(server, "traces", "dropped"), 0)
             os.kill(server.role("exporter"), 9)
-            wait_for(lambda: "the exporter ended unexpectedly" in server.log(), 10, "word of it")
-            with server.sandbox.create() as session:
-                self.assertEqual(session.code("print(1)").stdout, "1")
-            self.assertIn("rookery_telemetry_exporter_up 0", server.sandbox.request("GET", "/metrics").body.decode())
+            wait_for(lambda: self.value(server, "traces", "dropped") >= 50, 20, "the spans it had")
+            with receiver.lock:
+                receiver.answers.clear()
+            wait_for(lambda: self.value(server, "metrics", "exported") > 0, 30, "later records")
+        self.assertEqual(receiver.errors, [])
 
     def test_unusable_destinations_are_refused_at_the_start(self):
         from harness import BINARY, plain_environment

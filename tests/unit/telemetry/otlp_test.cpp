@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <rapidjson/document.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "sys/socket.h"
 #include "telemetry/channel.h"
@@ -80,29 +81,42 @@ TEST_CASE("label values cannot end their line or their quotes") {
 
 TEST_CASE("a sender never waits: what does not fit is counted") {
   auto [here, there] = sys::seqpacket_pair();
-  Sender sender(std::move(here));
+  ExportCounts counts;
+  Sender sender(std::move(here), counts);
   sender.send(Signal::kLogs, std::string(kMaxRecords + 1, 'x'));
-  CHECK(sender.state().counts.dropped[2] == 1);
+  CHECK(counts.unsent[2] == 1);
   const std::string record(10'000, 'x');
   unsigned sent = 0;
-  while (sender.state().counts.dropped[0] == 0) sender.send(Signal::kTraces, record, 3), ++sent;
+  while (counts.unsent[0] == 0) sender.send(Signal::kTraces, record, 3), ++sent;
   CHECK(sent > 3);
   CHECK(sent < 1000);
-  CHECK(sender.state().counts.dropped[0] == 3);
+  CHECK(counts.unsent[0] == 3);
   const auto arrival = receive(there.get());
   REQUIRE(arrival);
   CHECK(arrival->signal == Signal::kTraces);
   CHECK(arrival->count == 3);
   CHECK(arrival->records == record);
-  ExportCounts counts;
-  counts.exported = {1, 2, 3};
-  tell(there.get(), counts);
-  CHECK(sender.state().counts.exported[2] == 3);
-  CHECK(sender.state().up);
   there.reset();
-  CHECK_FALSE(sender.state().up);
   sender.send(Signal::kLogs, "x");
-  CHECK(sender.state().counts.dropped[2] == 2);
+  CHECK(counts.unsent[2] == 2);
+}
+
+TEST_CASE("counts outlive the process that counts, and what it had is dropped") {
+  const sys::UniqueFd shared = make_export_counts();
+  ExportCounts& counts = map_export_counts(shared.get());
+  ExportCounts& others = map_export_counts(shared.get());
+  others.add(&ExportCounts::unsent, Signal::kTraces, 7);
+  others.add(&ExportCounts::received, Signal::kTraces, 10);
+  others.add(&ExportCounts::exported, Signal::kTraces, 4);
+  others.add(&ExportCounts::failed, Signal::kTraces, 2);
+  others.add(&ExportCounts::dropped, Signal::kTraces, 1);
+  for (int ends = 0; ends < 2; ++ends) {  // the second had nothing
+    counts.drop_what_was_received();
+    CHECK(counts.dropped[0] == 4);
+  }
+  CHECK(counts.unsent[0] == 7);
+  CHECK(counts.dropped[1] == 0);
+  CHECK(::ftruncate(shared.get(), 0) != 0);
 }
 
 TEST_CASE("what is not a packet of ours is left out") {

@@ -35,21 +35,20 @@ constexpr uid_t kUid = 101;
 
 constexpr const char* kCertificates = "/certificates.pem";
 
-// The program was loaded in the default image, where its libraries are; its own root, which the warden made (warden/exporter_process.h),
-// stands beside that in the warden's.
-void enter_small_root() {
-  sys::UniqueFd wardens_root(kWardensRoot);
-  sys::check(::fchdir(wardens_root.get()), "go to the warden's root");
+// The program was loaded in the default image, where its libraries are; its own root, which the warden made
+// (warden/exporter_process.h), stands beside that in the warden's.
+void enter_wardens_root() {
+  const sys::UniqueFd root(kWardensRoot);
+  sys::check(::fchdir(root.get()), "go to the warden's root");
   sys::check(::chroot("."), "chroot to the warden's root");
-  wardens_root.reset();
-  sys::enter_root("exporter");
 }
 
 // The order is the security property: what a step needs goes in a later one.
 void give_up_privileges(const util::Settings& settings) {
-  enter_small_root();
+  enter_wardens_root();
   const uid_t uid = settings.weaker.shared_uid ? 0 : kUid;
-  sys::take_ids(uid, uid);
+  sys::take_ids(uid, uid);  // looks into /proc, which its own root has not
+  sys::enter_root("exporter");
   sys::keep_only_capabilities({});
   sys::set_no_new_privileges();
   sys::check(::prctl(PR_SET_PDEATHSIG, SIGKILL), "set the parent-death signal");

@@ -7,7 +7,7 @@ import unittest
 
 import process_tree
 import test_jail
-from harness import SLOWNESS, Server, free_port, running
+from harness import SLOWNESS, Server, free_port, running, wait_for
 from ordinary_user import FIRST_SUBORDINATE, SUBORDINATE_COUNT, ordinary_user
 
 ROLES = ("warden", "server", "zygote")
@@ -25,7 +25,8 @@ class AsUser:
             raise unittest.SkipTest("accounts are made by root")
         cls.stack = contextlib.ExitStack()
         cls.user = cls.stack.enter_context(ordinary_user(cls.subordinate_ids))
-        settings = {"SANDBOX_ALLOW_WEAKER": cls.allowed, "SANDBOX_RUNNER_MEMORY_MB": "300", "SANDBOX_RUNNER_PIDS": "48", **cls.settings}
+        settings = {"SANDBOX_ALLOW_WEAKER": cls.allowed, "SANDBOX_RUNNER_MEMORY_MB": "300", "SANDBOX_RUNNER_PIDS": "48", "TELEMETRY_ENABLED": "1",
+                    "TELEMETRY_OTLP_ENDPOINT": "http://127.0.0.1:%d" % free_port(), "TELEMETRY_METRICS_INTERVAL": "1", **cls.settings}
         try:
             cls.server = cls.stack.enter_context(running(settings, root=cls.user.home / "sessions", binary=cls.user.launcher()))
         except BaseException:
@@ -52,6 +53,11 @@ class Promises(AsUser):
         ready = next(line for line in self.server.log().splitlines() if "ready on http://" in line)
         for word in self.allowed.split(","):
             self.assertIn(word, ready)
+
+    def test_telemetry_is_exported(self):
+        status = process_tree.status(self.server.role("exporter"))
+        self.assertEqual((status["CapEff"], status["NoNewPrivs"], status["Seccomp"]), ("0" * 16, "1", "2"))
+        wait_for(lambda: "telemetry cannot be exported at the moment" in self.server.log(), 20, "an attempt: nobody listens there")
 
     def test_memory_of_a_process_is_bounded_by_rlimits(self):
         result = self.session.code("x = bytearray(1 << 30)", 20)

@@ -26,7 +26,7 @@ struct Warden {
     int ends[2];
     sys::check(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), "socketpair");
     server = sys::UniqueFd(ends[0]);
-    requests.emplace(sys::UniqueFd(ends[1]));
+    requests.emplace(sys::UniqueFd(ends[1]), nullptr);
     context.settings = &settings;
     pool.emplace(context, poller, *requests, images, std::nullopt);
   }

@@ -166,6 +166,7 @@ contract::CallOutcome Handlers::run(Session& session, const contract::ExecReques
     const auto started = steady_clock::now();
     contract::CallOutcome outcome = session.editor.run(session.workspace(), call.editor, session.snapshot.recorder());
     request.notes.outcome = outcome.return_code == 0 ? "ok" : "error";
+    if (session.editor.refused_path()) violation("path_outside", request.notes.tool, 1);
     outcome.execution_time_ms =
         static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now() - started).count());
     return outcome;

@@ -8,7 +8,7 @@ namespace rookery::server {
 std::string_view policy_violation(const http::AccessRecord& record) noexcept {
   switch (record.status) {
     case 401: return "unauthenticated";
-    case 403: return record.route == nullptr ? "cross_site_request" : "path_outside";
+    case 403: return record.route == nullptr ? "cross_site_request" : record.route->route == http::Route::kDrain ? "remote_drain" : "path_outside";
     case 421: return "unknown_host";
     default: return {};
   }

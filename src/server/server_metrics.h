@@ -18,7 +18,8 @@ inline constexpr std::array kTools = {"code_execution"sv, "bash_code_execution"s
 // "refused": the session's queue was full or too slow. "failed": our fault.
 inline constexpr std::array kOutcomes = {"ok"sv, "error"sv, "limit"sv, "timeout"sv, "crashed"sv, "cancelled"sv, "client_gone"sv, "refused"sv, "failed"sv};
 inline constexpr std::array kLimits = {"memory"sv, "cpu"sv, "pids"sv, "file_size"sv, "workspace"sv, "output"sv, "wall_clock"sv};
-inline constexpr std::array kViolations = {"seccomp_kill"sv, "forged_message"sv, "path_outside"sv, "cross_site_request"sv, "unknown_host"sv, "unauthenticated"sv};
+inline constexpr std::array kViolations = {"seccomp_kill"sv, "forged_message"sv, "path_outside"sv, "remote_drain"sv,
+                                            "cross_site_request"sv, "unknown_host"sv, "unauthenticated"sv};
 inline constexpr std::array kStatuses = {"200"sv, "201"sv, "204"sv, "400"sv, "401"sv, "403"sv, "404"sv, "405"sv, "408"sv, "409"sv, "413"sv, "414"sv,
                                          "415"sv, "417"sv, "421"sv, "422"sv, "431"sv, "500"sv, "501"sv, "503"sv, "505"sv, "other"sv};
 }  // namespace label

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
+import os
 import re
+import signal
 import unittest
 
-from harness import ServerTestCase, running, wait_for
+from harness import Server, ServerTestCase, running, wait_for
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 # Runs `getpid` by the i386 entry of the kernel, which the filter of sessions answers with SIGSYS.
@@ -138,6 +140,8 @@ class JsonLines(Log):
             self.assertTrue(self.find(message="policy violation", level="WARNING", kind="forged_message", session_id=mine))
             session.get("../../etc/passwd")
             self.await_record(message="policy violation", kind="path_outside", session_id=mine)
+            session.edit("view", "/etc/passwd")
+            self.await_record(message="policy violation", kind="path_outside", session_id=mine, tool="text_editor_code_execution")
         self.raw("/health", "Origin: http://evil.example")
         self.await_record(message="policy violation", kind="cross_site_request")
 
@@ -180,12 +184,10 @@ class Levels(unittest.TestCase):
             self.assertIn(" WARNING limit reached limit=wall_clock", log)
 
     def test_the_end_of_a_lost_server_is_told_by_the_warden(self):
-        with self.assertRaises(AssertionError), running({"LOG_FORMAT": "json"}) as server:
-            import os
-            import signal
-
-            os.kill(server.role("server"), signal.SIGKILL)
-            server.process.wait(20)
-            lost = [json.loads(line) for line in server.log().splitlines() if "ended unexpectedly" in line]
-            self.assertEqual([(record["role"], record["level"], record["signal"]) for record in lost], [("warden", "CRITICAL", 9)])
-            self.assertTrue(re.search('"role":"warden"', server.log()))
+        server = Server({"LOG_FORMAT": "json"})
+        self.addCleanup(server.clean_up)
+        server.wait_until_ready()
+        os.kill(server.role("server"), signal.SIGKILL)
+        self.assertEqual(server.process.wait(20), 1)
+        lost = [json.loads(line) for line in server.log().splitlines() if "ended unexpectedly" in line]
+        self.assertEqual([(record["role"], record["level"], record["signal"]) for record in lost], [("warden", "CRITICAL", 9)])

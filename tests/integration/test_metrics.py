@@ -128,6 +128,7 @@ class Metrics(MetricsCase):
         session.code(FORGED_ANSWER)
         self.assertGreater(self.value("rookery_policy_violations_total", kind="forged_message"), before)
         self.grows(lambda: session.get("../x"), "rookery_policy_violations_total", kind="path_outside")
+        self.grows(lambda: session.edit("view", "../x"), "rookery_policy_violations_total", kind="path_outside")
         self.grows(lambda: self.sandbox.request("GET", "/health", None, ("Origin: http://x",)), "rookery_policy_violations_total", kind="cross_site_request")
 
     def test_requests_bytes_connections_and_threads(self):

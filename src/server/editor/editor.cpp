@@ -83,7 +83,9 @@ contract::CallOutcome Editor::run(int workspace, const contract::EditorInput& in
     }
   }
   contract::CallOutcome outcome;
-  if (const auto* refused = std::get_if<FileError>(&answer)) {
+  const auto* const refused = std::get_if<FileError>(&answer);
+  refused_path_ = refused != nullptr && refused->status == 403;
+  if (refused != nullptr) {
     outcome.return_code = 1;
     outcome.err = "text_editor: " + refused->detail + "\n";
     return outcome;

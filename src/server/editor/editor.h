@@ -27,6 +27,8 @@ class Editor {
   // `text_editor: …` in stderr. `record` is told of each version written.
   [[nodiscard]] contract::CallOutcome run(int workspace, const contract::EditorInput& input,
                                           const RecordOwnWrite& record = {});
+  // Whether the last command was refused because its path leads out of the workspace.
+  [[nodiscard]] bool refused_path() const noexcept { return refused_path_; }
 
  private:
   struct Call;
@@ -48,6 +50,7 @@ class Editor {
 
   EditorLimits limits_;
   UndoStack undo_;
+  bool refused_path_ = false;
 };
 
 }  // namespace rookery::server

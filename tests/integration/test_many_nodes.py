@@ -169,7 +169,7 @@ class ManyNodes(unittest.TestCase):
             self.assertEqual(self.client.request("POST", target).status, 404, target)
         # Nor may another machine that comes past the proxy drain a node.
         self.assertEqual(self.servers[0].sandbox.request("POST", "/admin/drain").status, 403)
-        self.assertIn("policy violation kind=remote_drain", self.servers[0].log())
+        wait_for(lambda: "policy violation kind=remote_drain" in self.servers[0].log(), 10, "a word about it")
         self.assertEqual([server.sandbox.health()["status"] for server in self.servers], ["ok"] * 3)
         log = self.proxy.said()
         self.assertIn("node=0001", log)
@@ -185,6 +185,7 @@ class ManyNodes(unittest.TestCase):
         caller = threading.Thread(target=keep_calling)
         caller.start()
         self.servers[0].process.send_signal(signal.SIGUSR1)
+        wait_for(lambda: self.servers[0].sandbox.health()["status"] == "draining", 20, "the signal to come through")
         # From the first moment on, before HAProxy knows: the refusal sends the request on to another node.
         placed = [self.client.create() for _ in range(20)]
         wait_for(lambda: self.states()["node-0001"] != "UP", 20, "HAProxy to see it")

@@ -100,6 +100,15 @@ def resident_kb(pid):
     return int(status(pid).get("VmRSS", "0 kB").split()[0])
 
 
+def pss_kb(pids):
+    """Their memory, what several share divided by how many do (proc_pid_smaps(5))."""
+    total = 0
+    for pid in pids:
+        for line in read(PROC / str(pid) / "smaps_rollup").splitlines():
+            total += int(line.split()[1]) if line.startswith("Pss:") else 0
+    return total
+
+
 def cgroup_mounts():
     """(hierarchy's controllers, mount point) of every mounted cgroup file system, as /proc/self/cgroup names them."""
     found = {}

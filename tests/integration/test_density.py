@@ -20,25 +20,17 @@ def cpu_seconds(pids):
     return total / TICKS
 
 
-def pss_kb(pids):
-    total = 0
-    for pid in pids:
-        for line in process_tree.read("/proc/%d/smaps_rollup" % pid).splitlines():
-            total += int(line.split()[1]) if line.startswith("Pss:") else 0
-    return total
-
-
 class Density(ServerTestCase):
     settings = {"SANDBOX_MAX_SESSIONS": str(MANY + 1), "SANDBOX_SPAWN": "fork"}
 
     def test_sessions_that_nobody_uses_take_no_processor_time_and_little_memory(self):
         count = MANY if os.environ.get("ROOKERY_TEST_LONG") else SESSIONS
         self.prints("print(1)", "1")
-        before = pss_kb(self.server.tree())
+        before = process_tree.pss_kb(self.server.tree())
         sessions = [self.new_session() for _ in range(count)]
         for session in sessions:
             self.prints("import json, csv, decimal; print(decimal.Decimal(1))", "1", session)
-        self.assertLess((pss_kb(self.server.tree()) - before) / count, 12_000)
+        self.assertLess((process_tree.pss_kb(self.server.tree()) - before) / count, 12_000)
         time.sleep(2)  # until the pool is full again
         tree = self.server.tree()
         self.assertGreater(len(tree), 2 * count)

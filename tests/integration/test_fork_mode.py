@@ -85,6 +85,14 @@ class ForkMode(ServerTestCase):
         self.assertGreater(shared, 6000)
         self.assertLess(private, shared / 2)
 
+    def test_what_was_preloaded_is_immortal_where_the_interpreter_knows_that(self):
+        knows, function, constants, key, own = self.lines(
+            "import sys, json\nclass Own: pass\nprint(sys.version_info >= (3, 12))\n"
+            "for thing in (json.dumps, json.dumps.__code__.co_consts, next(k for k in vars(json) if k == 'dumps'), Own):\n"
+            "    print(sys.getrefcount(thing) == sys.getrefcount(None))")
+        self.assertEqual([function, constants, key], [knows] * 3)
+        self.assertEqual(own, "False")
+
     def test_no_descriptor_of_the_zygote_comes_along(self):
         code = ("import os\nfor number in os.listdir('/proc/self/fd'):\n    try: print(os.readlink('/proc/self/fd/' + number))\n"
                 "    except FileNotFoundError: pass")

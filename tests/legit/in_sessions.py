@@ -16,7 +16,7 @@ class LegitTestCase(ServerTestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.settings = {**LegitTestCase.settings, "SANDBOX_SPAWN": cls.spawn}
+        cls.settings = {**LegitTestCase.settings, **cls.settings, "SANDBOX_SPAWN": cls.spawn}
         super().setUpClass()
 
     def works(self, source, stdout="fine", seconds=60):

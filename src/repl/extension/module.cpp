@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "repl/extension/descriptors.h"
+#include "repl/extension/immortal.h"
 #include "repl/extension/interpreter.h"
 #include "repl/extension/serve.h"
 #include "repl/extension/shared_heap.h"
@@ -91,8 +92,11 @@ PyObject* remember_arenas(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
+PyObject* make_immortal(PyObject*, PyObject* roots) { return none_if(repl::make_immortal(roots)); }
+
 PyMethodDef methods[] = {
     {"remember_arenas", remember_arenas, METH_NOARGS, "Called before what fork_loop() shares is imported."},
+    {"make_immortal", make_immortal, METH_O, "make_immortal(objects): a list; what they hold is made immortal, too."},
     {"fork_loop", fork_loop, METH_VARARGS, "fork_loop(warden, config, preloaded): returns in new interpreters"},
     {"claim_process", claim_process, METH_VARARGS, "claim_process(channel, open_files, workspace)"},
     {"serve", serve, METH_VARARGS, "serve(run_cell, tidy): never returns"},

@@ -101,6 +101,7 @@ def serve(warden, config, serve_session):
     _check_alone()
     gc.collect()
     generators = _Generators()
+    native.make_immortal(gc.get_objects())
     gc.freeze()  # pages that the collector never writes to stay shared
     if not native.fork_loop(warden, config, " ".join(loaded)):
         raise SystemExit(1)

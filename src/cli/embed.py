@@ -14,7 +14,8 @@ for number, (name, path) in enumerate(files):
         f'asm(".pushsection .rodata\\n.balign 16\\nrookery_embedded_{number}:\\n'
         f'.incbin \\"{os.path.abspath(path)}\\"\\nrookery_embedded_{number}_end:\\n.byte 0\\n.popsection\\n");'
     )
-    lines.append(f'extern "C" const char rookery_embedded_{number}[], rookery_embedded_{number}_end[];')
+    # Hidden: through a table of addresses the assembler of arm64 loses where in the section a local label is.
+    lines.append(f'extern "C" [[gnu::visibility("hidden")]] const char rookery_embedded_{number}[], rookery_embedded_{number}_end[];')
 lines += ["", "namespace rookery::util {", "", "std::vector<EmbeddedFile> embedded_files() {", "  return {"]
 for number, (name, path) in enumerate(files):
     begin, end = f"rookery_embedded_{number}", f"rookery_embedded_{number}_end"

@@ -14,6 +14,12 @@ import process_tree
 from harness import BINARY, ServerTestCase, free_port, plain_environment, running, wait_for
 
 
+def other_debian(suite):
+    if not (debian_tree.is_made(suite) or os.environ.get("ROOKERY_TEST_LONG")):
+        raise unittest.SkipTest("a tree of Debian %s takes minutes to make: done with --long, and kept in %s" % (suite, debian_tree.PLACE))
+    return debian_tree.debian_tree(suite)
+
+
 def version(session):
     result = session.code("import sys; print('%d.%d' % sys.version_info[:2])", 60)
     assert result.status == 200 and result.return_code == 0, result
@@ -24,9 +30,9 @@ def version(session):
 class Images(ServerTestCase):
     @classmethod
     def setUpClass(cls):
-        cls.newer = debian_tree.debian_tree("trixie")
+        cls.newer = other_debian("trixie")
         # Python 3.9, the oldest that the driver is made for, on a C library that is new enough for it.
-        cls.older = debian_tree.copy_of(debian_tree.debian_tree("bullseye"), "bullseye-with-newer-libc")
+        cls.older = debian_tree.copy_of(other_debian("bullseye"), "bullseye-with-newer-libc")
         for package in debian_tree.packages(cls.newer):
             if package.name.startswith("libc6_"):
                 debian_tree.unpack(package, cls.older)
@@ -134,7 +140,7 @@ class Images(ServerTestCase):
 @unittest.skipUnless(os.geteuid() == 0, "rookery serve and debootstrap need root")
 class OtherWays(unittest.TestCase):
     def test_exec_mode_and_flat_jails(self):
-        tree = debian_tree.debian_tree("trixie")
+        tree = other_debian("trixie")
         with running({"SANDBOX_IMAGES": "t=%s" % tree, "SANDBOX_POOL_SIZE": "1", "SANDBOX_SPAWN": "exec", "SANDBOX_JAIL_USERNS": "flat"}) as server:
             with server.sandbox.create(image="t") as session:
                 self.assertEqual(version(session), "3.13")
@@ -207,7 +213,7 @@ class Refused(unittest.TestCase):
         self.refused("broken=%s" % self.tree("bin/bash", "usr/bin/python3"), "no jail can be built here: image broken:")
 
     def test_a_c_library_that_is_too_old(self):
-        said = self.refused("old=%s" % debian_tree.debian_tree("bullseye"), "image old:")
+        said = self.refused("old=%s" % other_debian("bullseye"), "image old:")
         self.assertIn("GLIBC", said)
 
 

@@ -33,3 +33,5 @@ VM_PACKAGES="qemu-system-x86 busybox-static cpio"
 CONTAINER_PACKAGES="docker.io iproute2 iptables debootstrap"
 # The proxy before many nodes, and root file systems of other releases.
 TEST_PACKAGES="$TEST_PACKAGES haproxy debootstrap"
+# To build for another machine and run what its programs can without its kernel.
+ARM64_PACKAGES="g++-aarch64-linux-gnu qemu-user-static debootstrap"

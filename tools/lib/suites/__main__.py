@@ -11,14 +11,14 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from suites import conformance_suite, container_suite, environment, native, packages, python_tests, vm_suite  # noqa: E402
+from suites import arm64, conformance_suite, container_suite, environment, native, packages, python_tests, vm_suite  # noqa: E402
 from suites.tally import Tally, fail, skip  # noqa: E402
 
 SOURCE = pathlib.Path(__file__).resolve().parents[3]
 # Under ThreadSanitizer only the units: it cannot run in a process that has given up what a jail gives up.
-SUITES = ("lint", "unit", "policy", "integration", "legit", "http", "api", "escape", "abuse", "conformance", "fuzz", "soak", "vm", "container")
-# It builds an image and a base for it, which takes longer on a bare machine than all the rest.
-LONG_SUITES = ("container",)
+SUITES = ("lint", "unit", "policy", "integration", "legit", "http", "api", "escape", "abuse", "conformance", "fuzz", "soak", "vm", "container", "arm64")
+# With --long only. container builds an image and a base for it, which takes longer on a bare machine than all the rest.
+LONG_SUITES = ("container", "arm64")
 SLOWNESS = {"none": "1", "address": "4", "thread": "8"}
 # No alternate signal stacks: the filters that the tests load refuse them to threads that end.
 ASAN_OPTIONS = "use_sigaltstack=0:quarantine_size_mb=4"
@@ -47,6 +47,8 @@ def run_suite(name, options, variables):
         return conformance_suite.conformance(SOURCE, variables)
     if name == "soak":
         return native.soak(SOURCE, 10 if options.long else 0.5, variables)
+    if name == "arm64":
+        return arm64.arm64(SOURCE)
     if name == "vm":
         return vm_suite.vm(SOURCE, options.build, options.long, variables)
     if name == "container":

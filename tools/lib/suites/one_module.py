@@ -43,7 +43,7 @@ class Result(unittest.TextTestResult):
 
 def main(directory, module):
     warnings.simplefilter("ignore", ResourceWarning)
-    sys.path[:0] = [directory, str(pathlib.Path(directory).parent / "integration")]
+    sys.path[:0] = [directory, str(pathlib.Path(directory).parent / "integration"), str(pathlib.Path(__file__).resolve().parents[1])]
     suite = unittest.defaultTestLoader.loadTestsFromName(module)
     result = unittest.TextTestRunner(sys.stdout, verbosity=2, resultclass=Result, warnings="ignore").run(suite)
     in_tests = sum(not name.startswith(("setUpClass", "tearDownClass", "setUpModule")) for name in result.broken)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Root file systems of other Debian releases, made once and kept: where everybody may go, as images have to be."""
+"""Root file systems of other Debian releases and machines, made once and kept: where everybody may go, as images have to be."""
 
 import contextlib
 import fcntl
@@ -8,7 +8,6 @@ import pathlib
 import platform
 import shutil
 import subprocess
-import unittest
 
 PLACE = pathlib.Path("/var/cache/rookery-test")
 MINUTES = 10
@@ -49,17 +48,21 @@ def packages(tree):
     return sorted((tree / "var/cache/apt/archives").glob("*.deb"))
 
 
-def debian_tree(suite):
-    """The unpacked packages of a minimal Debian with python3; nothing in it was configured or run."""
-    tree = PLACE / suite
-    with locked(PLACE / (suite + ".lock")):
+def is_made(suite):
+    return (PLACE / suite).is_dir()
+
+
+def debian_tree(suite, include="python3", architecture=None):
+    """The unpacked packages of a minimal Debian and of `include` (names with commas); nothing in it was configured or run."""
+    name = suite if architecture is None else "%s-%s" % (suite, architecture)
+    tree = PLACE / name
+    with locked(PLACE / (name + ".lock")):
         if tree.is_dir():
             return tree
-        if not os.environ.get("ROOKERY_TEST_LONG"):
-            raise unittest.SkipTest("a tree of Debian %s takes minutes to make: done with --long, and kept in %s" % (suite, PLACE))
-        unfinished = PLACE / (suite + ".unfinished")
+        unfinished = PLACE / (name + ".unfinished")
         shutil.rmtree(unfinished, ignore_errors=True)
-        run("debootstrap", "--foreign", "--variant=minbase", "--include=python3", suite, unfinished, mirror())
+        options = [] if architecture is None else ["--arch=" + architecture]
+        run("debootstrap", "--foreign", "--variant=minbase", "--include=" + include, *options, suite, unfinished, mirror())
         for package in packages(unfinished):
             unpack(package, unfinished)
         unfinished.chmod(0o755)

@@ -58,15 +58,17 @@ sys::UniqueFd open_output(const std::string& path) {
   return sys::UniqueFd(sys::check(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open --out " + path));
 }
 
-// A sessions root of its own; removed by descriptor at the end, when there is no right left but that (supervise.h).
+// A sessions root of its own, in /tmp, or where that is read-only (a container) beside the server's; removed by descriptor at the end,
+// when there is no right left but that (supervise.h).
 class OwnRoot {
  public:
-  OwnRoot() : parent_(sys::check(::open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open /tmp")) {
-    std::string path = "/tmp/rookery-run-XXXXXX";
-    if (::mkdtemp(path.data()) == nullptr) sys::throw_errno("make a directory in /tmp");
-    path_ = path;
+  explicit OwnRoot(const std::string& servers) {
+    const std::string parent = ::access("/tmp", W_OK) == 0 ? "/tmp" : std::filesystem::path(servers).parent_path().string();
+    parent_.reset(sys::check(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open " + parent));
+    path_ = parent + "/rookery-run-XXXXXX";
+    if (::mkdtemp(path_.data()) == nullptr) sys::throw_errno("make a directory in " + parent);
   }
-  ~OwnRoot() { ::unlinkat(parent_.get(), path_.c_str() + 5, AT_REMOVEDIR); }
+  ~OwnRoot() { ::unlinkat(parent_.get(), path_.substr(path_.rfind('/') + 1).c_str(), AT_REMOVEDIR); }
   OwnRoot(const OwnRoot&) = delete;
   OwnRoot& operator=(const OwnRoot&) = delete;
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
@@ -96,7 +98,7 @@ int run(Configuration configuration, const RunOptions& options) {
   send_inputs(command.get(), options.files);
   wire::Writer start(wire::Type::kRunStart, 0);
   send(command.get(), start);
-  const OwnRoot root;
+  const OwnRoot root(settings.sessions_root);
   settings.sessions_root = root.path();
   return warden::launch_run(settings, {std::move(runner), std::move(command), [&out](int channel) { return collect(channel, out.get()); }});
 }

@@ -151,8 +151,7 @@ CgroupLayout CgroupLayout::discover() {
   }
   layout.directories_.clear();
   if (::faccessat(layout.mounted_.front().get(), "cgroup.procs", W_OK, AT_EACCESS) != 0) {
-    throw std::runtime_error("the container's cgroup belongs to another user: " + found.directories.front() +
-                             " (Docker with userns-remap: run it with --userns=host; without root: cgroup v2, delegated)");
+    throw std::runtime_error("the container's cgroup belongs to another user: " + found.directories.front());
   }
   for (const UniqueFd& directory : layout.mounted_) layout.directories_.push_back("/proc/self/fd/" + std::to_string(directory.get()) + "/.");  // not the link itself
   return layout;

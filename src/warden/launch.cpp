@@ -220,7 +220,8 @@ void delegate(const util::Settings& settings, int root, const IdRange& ids, std:
     return;
   } catch (const std::exception& error) {
     if (!settings.allow_weaker.no_cgroup) {
-      throw std::runtime_error(std::string(error.what()) + ". An ordinary user gets a cgroup by `systemd-run --user --scope -p Delegate=yes`. "
+      throw std::runtime_error(std::string(error.what()) + (util::in_container() ? ". Docker with userns-remap needs --userns=host, an engine without root a delegated cgroup v2. "
+                                                                                 : ". An ordinary user gets a cgroup by `systemd-run --user --scope -p Delegate=yes`. ") +
                                "SANDBOX_ALLOW_WEAKER=no-cgroup starts without: then rlimits alone limit a session (SECURITY.md, \"Without root\")");
     }
     std::fprintf(stderr, "rookery: no-cgroup: %s\n", error.what());

@@ -73,6 +73,7 @@ class Engine:
         left = docker("ps", "-aq", check=False)[1].split()
         if left:
             docker("rm", "-f", *left, check=False)
+        docker("network", "prune", "-f", check=False)
         self.stop()
 
     def make_bridge(self):

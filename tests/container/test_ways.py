@@ -3,7 +3,9 @@
 
 import pathlib
 import shutil
+import subprocess
 import tempfile
+import time
 import unittest
 
 import container_server
@@ -11,8 +13,9 @@ import data_science
 import engine
 import process_tree
 import ways
+import yaml
 from container_server import ContainerServer
-from harness import SOURCE, running
+from harness import SOURCE, running, wait_for
 
 
 def refusal(*arguments):
@@ -43,11 +46,37 @@ class Ways(unittest.TestCase):
     def test_least_with_a_cgroup_namespace_of_its_own(self):
         self.works("least, cgroupns private")
 
+    def test_check_and_run_in_the_recommended_way(self):
+        status, output = engine.docker("run", "--rm", *ways.LEAST, container_server.IMAGE, "check")
+        self.assertRegex(output, r"(?m)^trial +ok ")
+        self.assertIn("rookery can serve here", output)
+        self.assertIn("42\n", engine.docker("run", "--rm", *ways.LEAST, container_server.IMAGE, "run", "-c", "print(6 * 7)")[1])
+
     def test_with_sys_admin_it_unmasks_proc_itself(self):
         self.works("with SYS_ADMIN, /proc masked")
 
     def test_flat_jails(self):
         self.works("least, flat jails", "flat")
+
+
+class Kubernetes(unittest.TestCase):
+    def test_its_hook_drains_without_a_token_and_waits_for_the_sessions(self):
+        documents = yaml.safe_load_all((SOURCE / "container" / "kubernetes" / "rookery.yaml").read_text())
+        pod = next(document for document in documents if document["kind"] == "StatefulSet")["spec"]["template"]["spec"]
+        hook = pod["containers"][0]["lifecycle"]["preStop"]["exec"]["command"]
+        with running({"SANDBOX_AUTH_TOKEN": "word"}, way="with SYS_ADMIN, /proc masked") as server:
+            def ask(method, target):
+                return server.sandbox.request(method, target, headers=("Authorization: Bearer word",))
+
+            session = ask("POST", "/sessions").json()["session_id"]
+            waiting = subprocess.Popen([engine.DOCKER, "exec", server.name, *hook])
+            self.addCleanup(waiting.kill)
+            wait_for(lambda: server.sandbox.health()["status"] == "draining", 10, "draining")
+            self.assertEqual(ask("POST", "/sessions").status, 503)
+            time.sleep(3)
+            self.assertIsNone(waiting.poll())
+            self.assertEqual(ask("DELETE", "/sessions/" + session).status, 204)
+            self.assertEqual(waiting.wait(20), 0)
 
 
 class Refusals(unittest.TestCase):

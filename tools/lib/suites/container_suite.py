@@ -10,7 +10,7 @@ from .tally import Tally, fail, run, skip
 BUILD_SECONDS = 1500
 IMAGE = "rookery:test"
 QUICK = ("test_documents", "test_image")
-LONG = ("test_documents", "test_manifests", "test_image", "test_ways", "test_limits_nest", "test_podman")
+LONG = ("test_documents", "test_manifests", "test_image", "test_ways", "test_compose", "test_limits_nest", "test_podman")
 # Suites of a server on the machine, that hold in a container, too: directory, module, way.
 AS_ON_THE_MACHINE = (
     ("escape", "test_escape", "least", {}),

@@ -53,7 +53,7 @@ void reap(State& state) {
     }
     if (pid == state.bash) {
       state.bash = -1;
-      const bool left_over = any_process_besides(state.repl);
+      const bool left_over = any_child_besides(state.repl, state.spare_bash.model());
       wire::Writer message(wire::Type::kBashExited, state.bash_nonce);
       send(kServerChannel, message.i32(status).u32(left_over ? 1 : 0));
       state.spare_bash.prepare(state.programs);

@@ -83,9 +83,24 @@ void reap_all_but(pid_t spared) {
 
 }  // namespace
 
-bool any_process_besides(pid_t spared) {
-  for (const Process& process : living()) {
-    if (process.pid != spared) return true;
+bool any_child_besides(pid_t spared, pid_t other) {
+  const auto counts = [&](const Process& process) { return process.pid != spared && process.pid != other && !process.dead; };
+  // proc(5): the pids, each followed by a space. Not every kernel has it.
+  char text[256];
+  const int fd = ::open("/proc/1/task/1/children", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    const std::vector<Process> all = living();
+    return std::any_of(all.begin(), all.end(), [&](const Process& process) { return process.parent == 1 && counts(process); });
+  }
+  const ssize_t size = ::read(fd, text, sizeof text - 1);
+  ::close(fd);
+  if (size == sizeof text - 1) return true;
+  text[std::max<ssize_t>(size, 0)] = '\0';
+  char* rest = text;
+  for (long pid; (pid = std::strtol(rest, &rest, 10)) > 0;) {
+    Process process{static_cast<pid_t>(pid), 1, false};
+    // Zombies are children, too, until they are reaped.
+    if (counts(process) && read_stat(process.pid, process) && counts(process)) return true;
   }
   return false;
 }

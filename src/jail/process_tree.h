@@ -8,8 +8,9 @@ namespace rookery::jail {
 // The processes of the jail as its init sees them in /proc. A hostile tree makes new ones while it is walked, so
 // ending it means looking again until nothing is left.
 
-// Whether there is a living process besides pid 1 and `spared`.
-bool any_process_besides(pid_t spared);
+// Whether pid 1 has a living child besides these two (-1: none): orphans come to it, so a program that has ended and left processes
+// running left at least one of them here.
+bool any_child_besides(pid_t spared, pid_t other);
 
 // Ends everything except pid 1, `spared` and, with `spare_descendants`, the descendants of `spared`. False when
 // processes were still there after many rounds.

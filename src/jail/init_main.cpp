@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
@@ -28,8 +29,32 @@
 namespace rookery::jail {
 namespace {
 
+// The last processes that were reaped without anybody knowing them. An interpreter that the zygote made is one of them when it ends
+// before the warden has said that it is one.
+class Strangers {
+ public:
+  void add(pid_t pid, int status) noexcept { last_[count_++ % last_.size()] = {pid, status}; }
+  // How `pid` ended.
+  [[nodiscard]] int status(pid_t pid) const noexcept {
+    for (std::size_t back = 1; back <= last_.size() && back <= count_; ++back) {
+      const Ended& ended = last_[(count_ - back) % last_.size()];
+      if (ended.pid == pid) return ended.status;
+    }
+    return SIGKILL;
+  }
+
+ private:
+  struct Ended {
+    pid_t pid;
+    int status;
+  };
+  std::array<Ended, 64> last_{};
+  std::size_t count_ = 0;
+};
+
 struct State {
   Programs programs;
+  Strangers strangers;
   SpareBash spare_bash;
   pid_t repl = -1;
   pid_t bash = -1;
@@ -61,6 +86,8 @@ void reap(State& state) {
       state.repl = -1;
       wire::Writer message(wire::Type::kReplExited, 0);
       send(kServerChannel, message.i32(status));
+    } else {
+      state.strangers.add(pid, status);
     }
   }
 }
@@ -130,9 +157,9 @@ void serve_warden(State& state) {
     // EPERM: it lives, and has not taken its ids yet.
     if (state.repl > 0 && (::kill(state.repl, 0) == 0 || errno == EPERM)) return;
     // It ended, and was reaped as a stranger, before this word came.
-    state.repl = -1;
     wire::Writer answer(wire::Type::kReplExited, 0);
-    send(kServerChannel, answer.i32(SIGKILL));
+    send(kServerChannel, answer.i32(state.strangers.status(state.repl)));
+    state.repl = -1;
     return;
   }
   if (state.repl > 0) ::kill(state.repl, SIGKILL);

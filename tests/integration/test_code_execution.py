@@ -116,6 +116,11 @@ class Restart(ServerTestCase):
             self.assertIn(result.return_code, (code, 128 - code), result)
             self.assertIn(name, result.stderr)
 
+    def test_a_signal_is_named_of_an_interpreter_that_has_just_started(self):
+        for _ in range(20):
+            result = self.session.code("import os; os.abort()", 20)
+            self.assertIn("SIGABRT", result.stderr, result)
+
     def test_no_core_file_is_left(self):
         self.session.code("import ctypes; ctypes.string_at(0)")
         self.assertEqual(self.session.names(), [])

@@ -41,7 +41,7 @@ class FailingSteps(unittest.TestCase):
                                   env=plain_environment(settings), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30 * SLOWNESS)
             self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
             self.assertNotIn("ready", done.stdout)
-            self.assertRegex(done.stderr, r"(?:rookery:|CRITICAL) \w.{10}")
+            self.assertRegex(done.stderr, r"(?:rookery:|CRITICAL|AddressSanitizer) \w.{10}")
             self.assertNotIn("terminate called", done.stderr)
             self.assertEqual([path for path in pathlib.Path(place, "sessions").glob("*") if path.is_dir()], [])
             record = pathlib.Path(place, "sessions", ".rookery-cgroups")

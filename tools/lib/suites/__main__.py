@@ -21,16 +21,13 @@ SUITES = ("lint", "unit", "policy", "integration", "legit", "http", "api", "esca
 LONG_SUITES = ("container", "arm64")
 SLOWNESS = {"none": "1", "address": "4", "thread": "8"}
 # No alternate signal stacks: the filters that the tests load refuse them to threads that end.
-ASAN_OPTIONS = "use_sigaltstack=0:quarantine_size_mb=4"
-# The search for leaks stops every thread by ptrace, which a sandboxed process cannot: only the units have it.
-ASAN_OPTIONS_OF_SERVERS = ASAN_OPTIONS + ":detect_leaks=0"
+ASAN_OPTIONS_OF_UNITS = "use_sigaltstack=0:quarantine_size_mb=4"
 
 
 def variables_for(options):
     values = {"ROOKERY_BINARY": str(options.build / "rookery"), "ROOKERY_TEST_SLOWNESS": SLOWNESS[options.sanitize]}
     if options.sanitize != "none":
         values["UBSAN_OPTIONS"] = "halt_on_error=1:print_stacktrace=1"
-        values["ASAN_OPTIONS"] = ASAN_OPTIONS_OF_SERVERS
     if options.long:
         values["ROOKERY_TEST_LIVES"] = "5000"
         values["ROOKERY_TEST_LONG"] = "1"
@@ -42,7 +39,7 @@ def run_suite(name, options, variables):
     if name == "lint":
         return native.lint(SOURCE)
     if name == "unit":
-        return native.unit_tests(options.build, {**variables, "ASAN_OPTIONS": ASAN_OPTIONS})
+        return native.unit_tests(options.build, {**variables, "ASAN_OPTIONS": ASAN_OPTIONS_OF_UNITS})
     if name == "conformance":
         return conformance_suite.conformance(SOURCE, variables)
     if name == "soak":

@@ -8,7 +8,6 @@
 
 #include "log/log.h"
 #include "server/credentials.h"
-#include "util/settings_table.h"
 #include "wire/supervisor_messages.h"
 
 namespace rookery::server {
@@ -35,7 +34,7 @@ wire::FromSupervisor expect(int supervisor, SupervisorMessage kind) {
 }  // namespace
 
 Access::Access(util::Settings& settings, sys::UniqueFd supervisor) : settings_(settings), supervisor_(std::move(supervisor)) {
-  util::apply_secrets(settings, expect(supervisor_.get(), SupervisorMessage::kSecrets).text);
+  settings.auth_token = expect(supervisor_.get(), SupervisorMessage::kOneToken).text;
   if (!settings.auth_token_file.empty()) {
     tokens_ = std::make_shared<AccessTokens>(expect(supervisor_.get(), SupervisorMessage::kTokens).text);
     follower_ = std::thread([this] { follow(); });

@@ -16,8 +16,8 @@ namespace rookery::server {
 // Who may ask: the bearer token of a request, and the tenant that it is for. Thread-safe.
 class Access {
  public:
-  // `supervisor`: the channel of wire/supervisor_messages.h, before anything was read from it; what it says of secret
-  // settings goes into `settings`. Throws std::runtime_error when tokens are wanted and none came: the server must not
+  // `supervisor`: the channel of wire/supervisor_messages.h, before anything was read from it; the token that it tells
+  // goes into `settings`. Throws std::runtime_error when tokens are wanted and none came: the server must not
   // start then.
   Access(util::Settings& settings, sys::UniqueFd supervisor);
   ~Access();

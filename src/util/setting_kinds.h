@@ -86,21 +86,29 @@ inline Setting toggle(bool Settings::*member, std::string variable, std::string 
   return row;
 }
 
-// Any text that `valid` accepts; `allowed` says what that is.
-inline Setting text(std::string Settings::*member, std::string variable, std::string fallback, std::string allowed,
-                    bool (*valid)(std::string_view), std::string help) {
+// One that is read and written in its own way; `allowed` says what is accepted.
+inline Setting custom(std::string variable, std::string fallback, std::string allowed, decltype(Setting::set) set,
+                      decltype(Setting::get) get, std::string help) {
   Setting row;
   row.variable = std::move(variable);
   row.fallback = std::move(fallback);
   row.allowed = std::move(allowed);
   row.help = std::move(help);
-  row.set = [=](Settings& settings, std::string_view value) {
+  row.set = std::move(set);
+  row.get = std::move(get);
+  return row;
+}
+
+// Any text that `valid` accepts; `allowed` says what that is.
+inline Setting text(std::string Settings::*member, std::string variable, std::string fallback, std::string allowed,
+                    bool (*valid)(std::string_view), std::string help) {
+  const auto set = [=](Settings& settings, std::string_view value) {
     if (!valid(value)) return false;
     settings.*member = value;
     return true;
   };
-  row.get = [=](const Settings& settings) { return settings.*member; };
-  return row;
+  return custom(std::move(variable), std::move(fallback), std::move(allowed), set,
+                [=](const Settings& settings) { return settings.*member; }, std::move(help));
 }
 
 // Everything but control characters, which would end or hide in a line of a log.

@@ -118,7 +118,8 @@ void forget_secrets() {
   }
 }
 
-void export_settings(const Settings& settings) {
+void export_settings(Settings settings) {
+  settings.auth_token.clear();
   for (const Setting* setting : all_settings()) {
     const std::string value = setting->get(settings);
     if (value == setting->fallback) {
@@ -126,28 +127,6 @@ void export_settings(const Settings& settings) {
     } else {
       ::setenv(setting->variable.c_str(), value.c_str(), 1);
     }
-  }
-}
-
-// NAME=VALUE, each ended by NUL.
-std::string secret_settings(const Settings& settings) {
-  std::string text;
-  for (const Setting* setting : all_settings()) {
-    if (!setting->secret || setting->get(settings).empty()) continue;
-    text += setting->variable + "=" + setting->get(settings);
-    text.push_back('\0');
-  }
-  return text;
-}
-
-void apply_secrets(Settings& settings, std::string_view text) {
-  while (!text.empty()) {
-    const auto equals = text.find('='), end = text.find('\0');
-    if (end == std::string_view::npos || equals > end) throw std::invalid_argument("malformed secret settings");
-    const Setting* const setting = find_setting(text.substr(0, equals));
-    if (setting == nullptr || !setting->secret) throw std::invalid_argument("an unknown secret setting");
-    assign(*setting, settings, setting->variable, text.substr(equals + 1, end - equals - 1));
-    text.remove_prefix(end + 1);
   }
 }
 

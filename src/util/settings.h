@@ -106,8 +106,9 @@ std::uint32_t image_index(const Settings& settings, std::string_view name) noexc
 Settings settings_from_environment();
 
 // Writes everything that is not at its default into this process's environment, and takes the other settings out of it.
-// Secrets among them are for forget_secrets() of the processes that read them.
-void export_settings(const Settings& settings);
+// Not the access token, which goes to the server alone, by a channel; another secret is for forget_secrets() of the
+// processes that read it.
+void export_settings(Settings settings);
 
 // Overwrites the secrets among the settings in this process's environment where the kernel shows it
 // (/proc/PID/environ), and takes them out of it.
@@ -115,9 +116,5 @@ void forget_secrets();
 
 // Sets what is missing, for this process and those that it starts.
 void set_weaker(Settings& settings, const Weaker& weaker);
-// The secrets in force, for a channel between two processes.
-std::string secret_settings(const Settings& settings);
-// Takes over what secret_settings() gave. Throws std::invalid_argument.
-void apply_secrets(Settings& settings, std::string_view text);
 
 }  // namespace rookery::util

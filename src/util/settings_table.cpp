@@ -42,28 +42,6 @@ std::string get_listen(const Settings& settings) {
   return (v6 ? "[" + settings.listen_host + "]" : settings.listen_host) + ":" + std::to_string(settings.listen_port);
 }
 
-Setting listen() {
-  Setting row;
-  row.variable = "SANDBOX_LISTEN";
-  row.fallback = "127.0.0.1:8080";
-  row.allowed = "HOST:PORT, e.g. 127.0.0.1:8080 or [::1]:8080, or unix:PATH with an absolute path";
-  row.help = "where to listen. Port 0: any that is free. Not an address that others can reach, unless there is a token or `--no-auth`";
-  row.set = &set_listen;
-  row.get = &get_listen;
-  return row;
-}
-
-Setting allow_weaker() {
-  Setting row;
-  row.variable = "SANDBOX_ALLOW_WEAKER";
-  row.allowed = "a list of shared-uid and no-cgroup, separated by commas";
-  row.help = "what a start may do without: `shared-uid` (ids of their own for sessions; only of an ordinary user), `no-cgroup`. "
-             "SECURITY.md says what that means";
-  row.set = [](Settings& settings, std::string_view given) { return Weaker::parse(given, settings.allow_weaker); };
-  row.get = [](const Settings& settings) { return settings.allow_weaker.text(); };
-  return row;
-}
-
 bool is_mode(std::string_view given) {
   return given.size() >= 3 && given.size() <= 4 && given.find_first_not_of("01234567") == std::string_view::npos &&
          (given.size() == 3 || given.front() == '0');
@@ -76,21 +54,12 @@ bool is_field_name(std::string_view given) {
   });
 }
 
-// 1 to 4 hex digits, filled up to 4.
-Setting node_id() {
-  Setting row;
-  row.variable = "SANDBOX_NODE_ID";
-  row.allowed = "1 to 4 hex digits";
-  row.help = "what every session id of this server begins with, after `sbx_` and filled up to 4 digits, so that a proxy can tell "
-             "nodes apart; empty: random at every start";
-  row.set = [](Settings& settings, std::string_view text) {
-    if (text.size() > 4 || text.find_first_not_of("0123456789abcdefABCDEF") != text.npos) return false;
-    settings.node_id = std::string(4 - text.size(), '0');
-    for (const char c : text) settings.node_id += c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;
-    return true;
-  };
-  row.get = [](const Settings& settings) { return settings.node_id; };
-  return row;
+// Filled up to 4 hex digits.
+bool set_node_id(Settings& settings, std::string_view text) {
+  if (text.size() > 4 || text.find_first_not_of("0123456789abcdefABCDEF") != text.npos) return false;
+  settings.node_id = std::string(4 - text.size(), '0');
+  for (const char c : text) settings.node_id += c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;
+  return true;
 }
 
 constexpr std::size_t kMaxImages = 16;
@@ -122,16 +91,6 @@ std::string get_images(const Settings& settings) {
   return text;
 }
 
-Setting images() {
-  Setting row;
-  row.variable = "SANDBOX_IMAGES";
-  row.allowed = "NAME=/ROOT,NAME=/ROOT,... of at most 16 different names (letters, digits, `._:-`; not `default`) and absolute paths without a comma";
-  row.help = "root file systems that a client can ask for by name; see README's section Images";
-  row.set = &set_images;
-  row.get = &get_images;
-  return row;
-}
-
 std::vector<SettingGroup> groups() {
   using S = Settings;
   return {
@@ -142,7 +101,9 @@ std::vector<SettingGroup> groups() {
        }},
       {"Address and access",
        {
-           listen(),
+           custom("SANDBOX_LISTEN", "127.0.0.1:8080", "HOST:PORT, e.g. 127.0.0.1:8080 or [::1]:8080, or unix:PATH with an absolute path",
+                  &set_listen, &get_listen,
+                  "where to listen. Port 0: any that is free. Not an address that others can reach, unless there is a token or `--no-auth`"),
            text(&S::listen_mode, "SANDBOX_LISTEN_MODE", "0660", "an octal mode from 000 to 0777", &is_mode,
                 "permissions of the unix socket, which belongs to root"),
            secret(text(&S::auth_token, "SANDBOX_AUTH_TOKEN", "",
@@ -162,7 +123,9 @@ std::vector<SettingGroup> groups() {
        }},
       {"Sessions",
        {
-           node_id(),
+           custom("SANDBOX_NODE_ID", "", "1 to 4 hex digits", &set_node_id, [](const Settings& settings) { return settings.node_id; },
+                  "what every session id of this server begins with, after `sbx_` and filled up to 4 digits, so that a proxy can tell "
+                  "nodes apart; empty: random at every start"),
            path(&S::sessions_root, "SANDBOX_SESSIONS_ROOT", "/var/sandbox/sessions",
                 "directory for session storage; one server each. An ordinary user's is `~/.local/state/rookery/sessions` unless given"),
            number(&S::session_idle_timeout_s, "SANDBOX_SESSION_IDLE_TIMEOUT", 900, "seconds", 1, kMonth,
@@ -224,11 +187,17 @@ std::vector<SettingGroup> groups() {
                &S::jail_userns, "SANDBOX_JAIL_USERNS",
                {{"auto", JailUserns::kAuto}, {"nested", JailUserns::kNested}, {"flat", JailUserns::kFlat}}, "auto",
                "`nested`: a user namespace for each jail; `flat`: none; `auto`: nested, and flat where the host refuses that"),
-           allow_weaker(),
+           custom("SANDBOX_ALLOW_WEAKER", "", "a list of shared-uid and no-cgroup, separated by commas",
+                  [](Settings& settings, std::string_view given) { return Weaker::parse(given, settings.allow_weaker); },
+                  [](const Settings& settings) { return settings.allow_weaker.text(); },
+                  "what a start may do without: `shared-uid` (ids of their own for sessions; only of an ordinary user), `no-cgroup`. "
+                  "SECURITY.md says what that means"),
        }},
       {"Log",
        {
-           images(),
+           custom("SANDBOX_IMAGES", "",
+                  "NAME=/ROOT,NAME=/ROOT,... of at most 16 different names (letters, digits, `._:-`; not `default`) and absolute paths without a comma",
+                  &set_images, &get_images, "root file systems that a client can ask for by name; see README's section Images"),
            choice(&S::log_format, "LOG_FORMAT", {"text", "json"}, "text", "how a line of the log is written"),
            choice(&S::log_level, "LOG_LEVEL", {"DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"}, "INFO",
                   "the least important lines that are written"),

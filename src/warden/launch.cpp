@@ -135,7 +135,7 @@ pid_t start_collector(Run& run, Served& served) {
 // `delegation` is nullptr where there is no cgroup.
 Supervised start_warden(const util::Settings& settings, const IdRange& ids, const Delegation* delegation, Served served, int root) {
   auto [to_server, servers] = sys::seqpacket_pair();
-  wire::send_to_supervised(to_server.get(), wire::SupervisorMessage::kSecrets, util::secret_settings(settings));
+  wire::send_to_supervised(to_server.get(), wire::SupervisorMessage::kOneToken, settings.auth_token);
   const sys::UniqueFd program(sys::check(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC), "open /proc/self/exe"));
   std::vector<int> groups;
   std::string how = "none";
@@ -282,9 +282,7 @@ int launch(util::Settings settings) {
   sys::UniqueFd notify = connect_notify_socket();
   sys::UniqueFd listener = listen_on(settings);
   require_access(settings, listener.get());
-  util::Settings shared = settings;
-  shared.auth_token.clear();  // goes to the server alone, by the channel
-  util::export_settings(shared);
+  util::export_settings(settings);
   ::unsetenv(kServedVariable);
   return launch_with(settings, rights, {std::move(listener)}, std::move(notify));
 }

@@ -30,7 +30,7 @@ std::optional<FromSupervisor> receive_from_supervisor(int socket) {
   buffer.resize(static_cast<std::size_t>(size));
   FromSupervisor message{static_cast<SupervisorMessage>(buffer.front()), buffer.substr(1)};
   switch (message.kind) {
-    case SupervisorMessage::kSecrets:
+    case SupervisorMessage::kOneToken:
     case SupervisorMessage::kTokens:
     case SupervisorMessage::kProblem:
     case SupervisorMessage::kReady: return message;

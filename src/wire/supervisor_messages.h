@@ -11,10 +11,10 @@
 namespace rookery::wire {
 
 enum class SupervisorMessage : char {
-  kSecrets = 's',  // to the server, first and once: the secret settings in force, as util::secret_settings()
-  kTokens = 't',   // to the server, where there is a token file: its content; again after each SIGHUP
-  kProblem = 'p',  // to the server, instead of kTokens: why the file could not be read, for its log
-  kReady = 'r',    // to the supervisor, once: requests are served from now on
+  kOneToken = 'o',  // to the server, first and once: SANDBOX_AUTH_TOKEN, or nothing
+  kTokens = 't',    // to the server, where there is a token file: its content; again after each SIGHUP
+  kProblem = 'p',   // to the server, instead of kTokens: why the file could not be read, for its log
+  kReady = 'r',     // to the supervisor, once: requests are served from now on
 };
 
 // Bytes of text in one message.

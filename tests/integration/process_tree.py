@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the host sees of a running server: its processes, descriptors, mounts and cgroups, read from /proc."""
 
+import contextlib
 import os
 import pathlib
 import re
@@ -107,6 +108,19 @@ def pss_kb(pids):
         for line in read(PROC / str(pid) / "smaps_rollup").splitlines():
             total += int(line.split()[1]) if line.startswith("Pss:") else 0
     return total
+
+
+def private_memory(pid):
+    """What stands in the writable private mappings of a process: its heap, stacks and variables."""
+    found = b""
+    for line in read(PROC / str(pid) / "maps").splitlines():
+        place, rights = line.split()[:2]
+        if rights.startswith("rw") and rights.endswith("p"):
+            start, end = (int(part, 16) for part in place.split("-"))
+            with contextlib.suppress(OSError), open(PROC / str(pid) / "mem", "rb") as memory:
+                memory.seek(start)
+                found += memory.read(end - start)
+    return found
 
 
 def cgroup_mounts():

@@ -120,6 +120,10 @@ class Exported(ServerTestCase):
             for name in ("environ", "cmdline"):
                 shown = (pathlib.Path("/proc") / str(pid) / name).read_bytes()
                 self.assertNotIn(b"very-secret", shown, process_tree.title(pid))
+        # Nor do those know them that no client and no session must be able to ask.
+        knowing = {process_tree.title(pid) for pid in self.server.tree() if b"very-secret" in process_tree.private_memory(pid)}
+        self.assertIn("rookery: exporter", knowing)
+        self.assertFalse({title for title in knowing if not title.endswith((": exporter", ": warden")) and " serve " not in title}, knowing)
         self.assertNotIn("very-secret", self.server.log())
         self.assertEqual(self.session.bash("env | grep -c secret").stdout.strip(), "0")
 

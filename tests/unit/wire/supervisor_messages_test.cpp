@@ -13,11 +13,11 @@ using wire::SupervisorMessage;
 
 TEST_CASE("a message arrives whole, with its kind") {
   const auto [here, there] = sys::seqpacket_pair();
-  wire::send_to_supervised(here.get(), SupervisorMessage::kSecrets);
+  wire::send_to_supervised(here.get(), SupervisorMessage::kOneToken);
   wire::send_to_supervised(here.get(), SupervisorMessage::kTokens, std::string(wire::kMaxSupervisorText, 'x'));
   auto message = wire::receive_from_supervisor(there.get());
   REQUIRE(message);
-  CHECK(message->kind == SupervisorMessage::kSecrets);
+  CHECK(message->kind == SupervisorMessage::kOneToken);
   CHECK(message->text.empty());
   message = wire::receive_from_supervisor(there.get());
   REQUIRE(message);

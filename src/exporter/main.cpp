@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/main.h"
 
-#include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdlib>
-#include <stdexcept>
 #include <thread>
 
 #include "exporter/delivery.h"
 #include "log/log.h"
+#include "sys/confinement.h"
 #include "sys/credentials.h"
 #include "sys/error.h"
 #include "sys/mount.h"
-#include "sys/seccomp.h"
 #include "sys/unique_fd.h"
 #include "telemetry/channel.h"
 #include "telemetry/export_counts.h"
@@ -49,17 +44,7 @@ void give_up_privileges(const util::Settings& settings) {
   const uid_t uid = settings.weaker.shared_uid ? 0 : kUid;
   sys::take_ids(uid, uid);  // looks into /proc, which its own root has not
   sys::enter_root("exporter");
-  sys::keep_only_capabilities({});
-  sys::set_no_new_privileges();
-  sys::check(::prctl(PR_SET_PDEATHSIG, SIGKILL), "set the parent-death signal");
-  sys::check(::prctl(PR_SET_DUMPABLE, 0), "make the process not dumpable");
-  sys::verify_dropped({});
-  const sys::SeccompFilter filter = sys::SeccompFilter::compile(util::embedded_file("policy/seccomp/exporter.json"));
-  if (const int error = filter.load(); error != 0) {
-    errno = error;
-    sys::throw_errno("load the exporter's seccomp filter");
-  }
-  if (::unshare(CLONE_NEWUSER) == 0 || errno != EPERM) throw std::logic_error("the exporter's seccomp filter is not in force");
+  sys::confine({}, util::embedded_file("policy/seccomp/exporter.json"));
 }
 
 }  // namespace

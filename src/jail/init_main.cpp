@@ -164,8 +164,6 @@ void serve_warden(State& state) {
   }
   if (state.repl > 0) ::kill(state.repl, SIGKILL);
   state.repl = state.programs.start_interpreter(received.descriptors.front().get());
-  wire::Writer answer(wire::Type::kReplStarted, message->header.nonce);
-  send(kWardenChannel, answer.i32(state.repl));
 }
 
 int serve(State& state) {

@@ -2,24 +2,20 @@
 #include "server/privileges.h"
 
 #include <poll.h>
-#include <sched.h>
-#include <signal.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <fstream>
 #include <stdexcept>
 
 #include "server/http/http_server.h"
+#include "sys/confinement.h"
 #include "sys/credentials.h"
 #include "sys/error.h"
 #include "sys/mount.h"
-#include "sys/seccomp.h"
 #include "util/embedded.h"
 
 namespace rookery::server {
@@ -71,17 +67,7 @@ void give_up_privileges(const util::Settings& settings) {
   limit_resources(settings);
   const uid_t uid = settings.weaker.shared_uid ? 0 : kUid;
   sys::take_ids(uid, uid);
-  sys::keep_only_capabilities(kCapabilities);
-  sys::set_no_new_privileges();
-  sys::check(::prctl(PR_SET_PDEATHSIG, SIGKILL), "set the parent-death signal");
-  sys::check(::prctl(PR_SET_DUMPABLE, 0), "make the process not dumpable");
-  sys::verify_dropped(kCapabilities);
-  const sys::SeccompFilter filter = sys::SeccompFilter::compile(util::embedded_file("policy/seccomp/server.json"));
-  if (const int error = filter.load(); error != 0) {
-    errno = error;
-    sys::throw_errno("load the server's seccomp filter");
-  }
-  if (::unshare(CLONE_NEWUSER) == 0 || errno != EPERM) throw std::logic_error("the server's seccomp filter is not in force");
+  sys::confine(kCapabilities, util::embedded_file("policy/seccomp/server.json"));
 }
 
 void wait_for_start(int warden_channel) {

@@ -16,9 +16,9 @@
 #include <stdexcept>
 
 #include "sys/clone.h"
+#include "sys/confinement.h"
 #include "sys/credentials.h"
 #include "sys/error.h"
-#include "sys/seccomp.h"
 #include "sys/unique_fd.h"
 #include "util/embedded.h"
 #include "wire/supervisor_messages.h"
@@ -59,16 +59,7 @@ void give_up_root(uid_t uid, const std::string& name) {
   // For the right to chroot, which the start in a container may lack; files still belong to whom they belong.
   sys::check(::unshare(CLONE_NEWUSER), "make the token reader's user namespace");
   sys::check(::chroot("."), "chroot to the token file's directory");
-  sys::keep_only_capabilities({});
-  sys::set_no_new_privileges();
-  sys::check(::prctl(PR_SET_PDEATHSIG, SIGKILL), "set the parent-death signal");
-  sys::check(::prctl(PR_SET_DUMPABLE, 0), "make the process not dumpable");
-  sys::verify_dropped({});
-  const sys::SeccompFilter filter = sys::SeccompFilter::compile(util::embedded_file("policy/seccomp/token-reader.json"));
-  if (const int error = filter.load(); error != 0) {
-    errno = error;
-    sys::throw_errno("load the token reader's seccomp filter");
-  }
+  sys::confine({}, util::embedded_file("policy/seccomp/token-reader.json"));
 }
 
 void send_tokens(const std::string& name) {

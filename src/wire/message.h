@@ -61,7 +61,6 @@ enum class Type : std::uint16_t {
   kStartRepl = 96,
   // init -> warden
   kJailReady = 112,  // no payload: set-up done, init runs
-  kReplStarted,      // payload: i32 pid inside the jail
   kSetupFailed,      // payload: text that says which step failed
   kSetupTimes,       // payload: text, a line a step of the set-up: name, tab, nanoseconds
   // warden -> zygote; the nonce is the jail's

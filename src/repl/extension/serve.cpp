@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "repl/extension/serve.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -31,6 +32,14 @@ struct Outcome {
   int return_code = 1;
   unsigned int error = 0;
 };
+
+// What a cell frees at the end of the heap stays, up to this much, for the next one: else printing a megabyte is mostly faulting
+// pages in and giving them back (mallopt(3)).
+void keep_some_memory() noexcept {
+  constexpr int kKept = 4 << 20;  // bytes
+  ::mallopt(M_MMAP_THRESHOLD, kKept);
+  ::mallopt(M_TRIM_THRESHOLD, kKept);
+}
 
 // A fork must neither read requests nor answer them. Copies made without fork(3) are stopped by the pid.
 void close_channel_in_fork() { ::close(session.descriptors.channel); }
@@ -87,6 +96,7 @@ bool claim_process(int channel, unsigned long open_files, const char* workspace)
   session.workspace = workspace;
   session.pid = ::getpid();
   ::pthread_atfork(nullptr, nullptr, close_channel_in_fork);
+  keep_some_memory();
   return true;
 }
 

@@ -74,11 +74,11 @@ class Credentials(ServerTestCase):
     def test_everything_of_a_jail_has_no_capability_and_a_uid_of_its_own(self):
         other = self.new_session()
         other.code("1")
-        rookery = {self.server.pid, self.server.role("server"), self.server.role("zygote")}
+        rookery, everything = {self.server.pid, self.server.role("server"), self.server.role("zygote")}, set(self.server.tree())
         # A jail that is just being made is a copy of the warden until it has dropped everything.
-        rookery |= {pid for pid in self.server.tree() if process_tree.title(pid) in ("rookery: warden", "")}
+        rookery |= {pid for pid in everything if process_tree.title(pid) in ("rookery: warden", "")}
         uids = {}
-        for pid in set(self.server.tree()) - rookery:
+        for pid in everything - rookery:
             fields = process_tree.status(pid)
             if process_tree.title(pid).startswith("rookery: zygote"):
                 continue  # on its way into a jail

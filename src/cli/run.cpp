@@ -89,6 +89,9 @@ int run(Configuration configuration, const RunOptions& options) {
   if (!configuration.sources.contains("SANDBOX_SPAWN")) settings.spawn = util::SpawnMode::kExec;
   // What the server would log of itself is not the program's output.
   if (!configuration.sources.contains("LOG_LEVEL")) settings.log_level = "WARNING";
+  if (!options.image.empty() && options.image != util::kDefaultImage && util::image_index(settings, options.image) == 0) {
+    throw std::invalid_argument("--image " + options.image + " is none of SANDBOX_IMAGES: allowed are its names and " + util::kDefaultImage);
+  }
   const std::string source = source_text(options);
   const sys::UniqueFd out = open_output(options.out);
   auto [command, runner] = sys::seqpacket_pair();

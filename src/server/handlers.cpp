@@ -55,7 +55,7 @@ void Handlers::handle(http::Request& request, http::Response& response) {
     case http::Route::kReady: return ready(response);
     case http::Route::kDrain: return drain(request, response);
     case http::Route::kOpenApi: response.body = contract::openapi_json(); return;
-    case http::Route::kStatusPage: return status(response);
+    case http::Route::kStatusPage: return status(request, response);
     case http::Route::kDocsPage:
     case http::Route::kDocsScript:
     case http::Route::kPageStyle: return page(request.route, response);

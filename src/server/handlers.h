@@ -33,7 +33,7 @@ class Handlers {
   void get_file(const http::Request& request, http::Response& response) const;
   void list_files(const http::Request& request, http::Response& response) const;
   void health(http::Response& response) const;
-  void status(http::Response& response) const;
+  void status(const http::Request& request, http::Response& response) const;
   static void page(http::Route route, http::Response& response);
   void metrics(http::Response& response) const;
   void list_sessions(const http::Request& request, http::Response& response) const;

@@ -36,13 +36,14 @@ void send_file(http::Response& response, std::string_view name, const char* cont
 
 }  // namespace
 
-void Handlers::status(http::Response& response) const {
+void Handlers::status(const http::Request& request, http::Response& response) const {
   Status shown;
   shown.sessions = sessions_.count();
   shown.max_sessions = settings_.max_sessions;
   shown.jails = monitor_.warden_statistics();
   for (std::size_t i = 0; i < metrics_.limit_hits.size(); ++i) shown.limits.emplace_back(metrics_.limit_hits.label(i), metrics_.limit_hits.value(i));
-  for (const auto& session : sessions_.list(0, kMostSessionsShown).sessions) shown.first_sessions.push_back(session->status(settings_));
+  const auto listed = sessions_.list(0, kMostSessionsShown, access_.tenant(request.head));
+  for (const auto& session : listed.sessions) shown.first_sessions.push_back(session->status(settings_));
   if (const char* findings = std::getenv(util::kFindingsVariable)) shown.findings = findings;
   send(response, status_page(shown), "text/html; charset=utf-8", kStatusPolicy);
 }

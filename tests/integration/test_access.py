@@ -330,6 +330,11 @@ class Tenants(AccessTestCase):
                     status, _, answer = ask(server, method, target + where, red, body)
                     self.assertEqual((status, json.loads(answer)), (404, {"detail": "session not found"}))
                     self.assertEqual(ask(server, method, target + where, {}, body)[0], 401)
+            shown = target.rpartition("/")[2][:12]
+            for tenant, there in ((blue, True), (red, False)):
+                self.assertEqual([session["session_id"] for session in json.loads(ask(server, "GET", "/sessions", tenant)[2])["sessions"]], [shown] * there)
+                self.assertEqual(shown.encode() in ask(server, "GET", "/", tenant)[2], there)
+            self.assertEqual([ask(server, "GET", where)[0] for where in ("/sessions", "/")], [401, 401])
             self.assertEqual(ask(server, "DELETE", target, red)[0], 204)  # as for one that never was
             self.assertEqual(ask(server, "GET", target + "/files?path=f", blue)[2], b"hi\n")
             self.assertEqual(ask(server, "DELETE", target, blue)[0], 204)

@@ -53,7 +53,7 @@ class Configuration(unittest.TestCase):
     def test_config_takes_what_serve_takes(self):
         done = rookery("config", settings={"SANDBOX_MAX_SESSIONS": "none"})
         self.assertEqual(done.returncode, 2)
-        self.assertIn('SANDBOX_MAX_SESSIONS="none"', done.stderr)
+        self.assertIn('SANDBOX_MAX_SESSIONS="none" is not usable: allowed is a whole number from 1 to 10000', done.stderr)
 
     def test_file_with_an_unknown_name_or_a_wrong_type_ends_the_start(self):
         for content, words in (({"SANDBOX_MAX_SESSION": 1}, "SANDBOX_MAX_SESSION"), ({"LOG_LEVEL": 3}, "LOG_LEVEL"),
@@ -82,11 +82,12 @@ class Configuration(unittest.TestCase):
             session.delete()
 
     def test_help_at_each_level(self):
-        for command in ("serve", "check", "config", "policy", "version"):
+        for command in ("serve", "check", "run", "config", "policy", "version"):
             done = rookery(command, "--help")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertIn("rookery " + command, done.stdout)
             self.assertIn(command, rookery("--help").stdout)
-            self.assertEqual(rookery(command, "--nonsense").returncode, 2)
+            self.assertIn("Exit status" if command != "version" else "version", done.stdout)
+            self.assertEqual(rookery(command, "--nonsense").returncode, 125 if command == "run" else 2)
         self.assertEqual(rookery("nonsense").returncode, 2)
         self.assertEqual(rookery().returncode, 2)

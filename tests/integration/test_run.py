@@ -93,6 +93,12 @@ class Run(unittest.TestCase):
         self.assertEqual((status, err), (0, ""))
         self.assertEqual(out.splitlines(), ["1000 /workspace []", "OSError", "['0000000000000000', '1', '2']", "True"])
 
+    def test_in_an_image(self):
+        """The machine's own root as one, which shows more of it than the default image does."""
+        look = ("-c", "import os; print(os.path.exists('/var/lib'))")
+        for arguments, seen in (((), "False"), (("--image", "default"), "False"), (("--image", "whole"), "True")):
+            self.assertEqual(self.outcome(*arguments, *look, settings={"SANDBOX_IMAGES": "whole=/"}), (0, seen + "\n", ""))
+
     def test_beside_a_zygote(self):
         self.assertEqual(self.outcome("--spawn", "fork", "-c", "print('forked')"), (0, "forked\n", ""))
 
@@ -117,7 +123,7 @@ class Run(unittest.TestCase):
         for arguments, words in ((["missing.py"], "missing.py"), ([], "one program"), (["-c", "1", "--file", "missing"], "missing"),
                                  (["-c", "1", "--file", "/dev/null"], "no regular file"), (["-c", "1", "--tool", "perl"], "python, bash"),
                                  (["-c", "1", "--max-sessions", "x"], "--max-sessions"), (["-c", "1", "--python", "/nonexistent"], "SANDBOX_PYTHON"),
-                                 (["-c", "1", "--out", "/dev/null/x"], "--out")):
+                                 (["-c", "1", "--out", "/dev/null/x"], "--out"), (["-c", "1", "--image", "other"], "SANDBOX_IMAGES")):
             with self.subTest(arguments=arguments):
                 status, out, err = self.outcome(*arguments)
                 self.assertEqual((status, out), (125, ""))

@@ -34,6 +34,11 @@ void send_file(http::Response& response, std::string_view name, const char* cont
   send(response, util::embedded_file(name), content_type, kPagePolicy);
 }
 
+// `rest`: from behind what all pages begin with.
+void send_page(http::Response& response, std::string_view rest, const char* policy) {
+  send(response, std::string(util::embedded_file("pages/head.html")).append(rest), "text/html; charset=utf-8", policy);
+}
+
 }  // namespace
 
 void Handlers::status(const http::Request& request, http::Response& response) const {
@@ -45,12 +50,12 @@ void Handlers::status(const http::Request& request, http::Response& response) co
   const auto listed = sessions_.list(0, kMostSessionsShown, access_.tenant(request.head));
   for (const auto& session : listed.sessions) shown.first_sessions.push_back(session->status(settings_));
   if (const char* findings = std::getenv(util::kFindingsVariable)) shown.findings = findings;
-  send(response, status_page(shown), "text/html; charset=utf-8", kStatusPolicy);
+  send_page(response, status_page(shown), kStatusPolicy);
 }
 
 void Handlers::page(http::Route route, http::Response& response) {
   switch (route) {
-    case http::Route::kDocsPage: return send_file(response, "pages/docs.html", "text/html; charset=utf-8");
+    case http::Route::kDocsPage: return send_page(response, util::embedded_file("pages/docs.html"), kPagePolicy);
     case http::Route::kDocsScript: return send_file(response, "pages/docs.js", "text/javascript; charset=utf-8");
     default: return send_file(response, "pages/style.css", "text/css; charset=utf-8");
   }

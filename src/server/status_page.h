@@ -24,7 +24,7 @@ struct Status {
   std::string_view findings;  // of `rookery check` at the start (util/findings.h)
 };
 
-// The page `/`: plain HTML, everything in it escaped.
+// The page `/` from behind pages/head.html: plain HTML, everything in it escaped.
 [[nodiscard]] std::string status_page(const Status& status);
 
 }  // namespace rookery::server

@@ -137,3 +137,6 @@ class BehindAToken(PageTestCase):
                                            % (json.dumps(path), "POST" if path == "/sessions" else "GET"))
             self.assertEqual(status, 401, path)
         self.assertEqual(self.asked(), [])
+
+        self.browser.evaluate("document.querySelector('#source').click()")
+        self.browser.wait_for("location.protocol === 'blob:' && document.body.textContent.includes('\"openapi\"')", "openapi.json by its link")

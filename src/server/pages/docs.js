@@ -221,7 +221,10 @@ async function load() {
   try {
     const response = await fetch("openapi.json", { headers: headers(), credentials: "omit" });
     if (!response.ok) throw new Error(response.status === 401 ? "This server asks for a token: enter it above." : `openapi.json: ${response.status}`);
-    description = await response.json();
+    const source = await response.blob();
+    description = JSON.parse(await source.text());
+    // Behind a token a plain link to it leads nowhere.
+    if (byId("token").value) byId("source").href = URL.createObjectURL(source);
     byId("about").replaceChildren(...prose(description.info.description));
     byId("operations").replaceChildren();
     for (const [path, item] of Object.entries(description.paths)) {

@@ -67,6 +67,9 @@ class TheDocument(unittest.TestCase):
                     self.assertTrue(operation["summary"] and operation["tags"])
                     self.assertNotIn(operation["operationId"], seen)
                     seen.add(operation["operationId"])
+                    # Who may ask is decided for all routes but two.
+                    self.assertEqual("401" in operation["responses"], path not in ("/health", "/ready"))
+                    self.assertEqual(operation.get("security") == [], path in ("/health", "/ready"))
                     for response in operation["responses"].values():
                         self.assertTrue(rookery().resolve(response)["description"])
 

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "server/credentials.h"
 #include "server/http/request_head.h"
 #include "server/http/route.h"
 
@@ -23,6 +24,9 @@ void check(const RequestHead& head) {
   for (const std::string& segment : head.segments) require(segment.find('\0') == std::string::npos);
   const auto match = match_route(head);
   if (const auto* route = std::get_if<RouteMatch>(&match)) require(route->session_id.size() <= 64);
+  const auto password = rookery::server::basic_password(head.authorization);
+  require(!password || password->size() < head.authorization.size());
+  require(!password || rookery::server::bearer_token(head.authorization).empty());
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ def unit_tests(build, environment):
     total = Tally()
     for test in json.loads(listing.stdout):
         variables = {**environment, **(test["env"] if isinstance(test["env"], dict) else {})}
-        status, output = run(test["cmd"], 300, env=variables, cwd=test["workdir"] or build)
+        status, output = run(test["cmd"], 300 * float(environment["ROOKERY_TEST_SLOWNESS"]), env=variables, cwd=test["workdir"] or build)
         tally = skip("%s\n%s" % (test["name"], output[-500:])) if status == 77 else from_output(test["name"], status, output)
         print("  %-28s %s" % (test["name"], tally), flush=True)
         total += tally

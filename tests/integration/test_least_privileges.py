@@ -3,11 +3,13 @@
 
 A fifth one is needed here only, where the process may be in the root of a hierarchy: that has mode 0555."""
 
+import os
 import pathlib
+import signal
 import tempfile
 
 import process_tree
-from harness import BINARY, ServerTestCase, running
+from harness import BINARY, ServerTestCase, free_port, running, wait_for
 
 START = r"""#!/bin/sh
 exec unshare --mount sh -c '
@@ -19,7 +21,8 @@ exec unshare --mount sh -c '
 
 
 class LeastPrivileges(ServerTestCase):
-    settings = {"SANDBOX_RUNNER_MEMORY_MB": "192", "SANDBOX_RUNNER_PIDS": "24", "SANDBOX_PRELOAD": "json"}
+    settings = {"SANDBOX_RUNNER_MEMORY_MB": "192", "SANDBOX_RUNNER_PIDS": "24", "SANDBOX_PRELOAD": "json", "TELEMETRY_ENABLED": "1",
+                "TELEMETRY_OTLP_ENDPOINT": "http://127.0.0.1:%d" % free_port(), "TELEMETRY_METRICS_INTERVAL": "1"}
 
     @classmethod
     def setUpClass(cls):
@@ -46,3 +49,9 @@ class LeastPrivileges(ServerTestCase):
         self.assertTrue(self.server.cgroups)
         for path in self.server.cgroups:
             self.assertTrue(path.is_dir(), path)
+
+    def test_telemetry_needs_no_more_and_comes_back(self):
+        for number in (1, 2):
+            wait_for(lambda number=number: self.server.log().count("telemetry cannot be exported at the moment") == number, 30, "an attempt")
+            if number == 1:
+                os.kill(self.server.role("exporter"), signal.SIGKILL)

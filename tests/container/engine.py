@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Docker engine of the tests' own, started by hand, and calls to it. Images stay in its directory for the next run."""
 
+import fcntl
 import json
 import os
 import pathlib
@@ -52,6 +53,8 @@ class Engine:
         if not os.access(DOCKERD, os.X_OK):
             raise Unavailable("there is no %s: apt-get install docker.io" % DOCKERD)
         self.directory.mkdir(parents=True, exist_ok=True)
+        self.lock = open("/run/%s.lock" % self.bridge, "w")  # one engine at a time on this bridge
+        fcntl.flock(self.lock, fcntl.LOCK_EX)
         self.make_bridge()
         log = self.directory / "log"
         with open(log, "wb") as output:
@@ -98,6 +101,7 @@ class Engine:
                 self.process.kill()
                 self.process.wait()
         self.remove_bridge()
+        self.lock.close()
         os.environ.pop("DOCKER_HOST", None)
         if self.outer_host:
             os.environ["DOCKER_HOST"] = self.outer_host

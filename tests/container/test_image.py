@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The image itself, and a container in the way that is recommended."""
 
+import concurrent.futures
 import re
 import subprocess
 import sys
@@ -80,6 +81,16 @@ class Image(ServerTestCase):
             if process_tree.in_host_user_namespace(pid):
                 for kind in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
                     self.assertEqual(int(fields[kind], 16), 0, (process_tree.title(pid), kind))
+
+    def test_interpreters_that_end_keep_no_later_one_from_starting(self):
+        """An interpreter may be ended in the middle of its fork from the zygote, with the locks of a newer libc than Debian 12's."""
+        def live(_):
+            with self.sandbox.create() as session:
+                session.code("import os; os._exit(1)")
+                return session.code("print(6 * 7)").stdout
+
+        with concurrent.futures.ThreadPoolExecutor(6) as pool:
+            self.assertEqual(set(pool.map(live, range(200))), {"42"})
 
     def test_the_contract_holds(self):
         url = "http://127.0.0.1:%d" % self.server.port

@@ -185,8 +185,8 @@ def raise_rights():
             raise OSError(errno.EPERM, "refused")
         return "raised"
 
-    attempts = [("setresuid %d" % n, lambda n=n: os.setresuid(n, n, n)) for n in (0, 1, 1001, 65534)]
-    attempts += [("setresgid %d" % n, lambda n=n: os.setresgid(n, n, n)) for n in (0, 1, 1001)]
+    attempts = [("setresuid %d" % n, lambda n=n: os.setresuid(n, n, n)) for n in (0, 1, os.getuid() + 1, 65534)]
+    attempts += [("setresgid %d" % n, lambda n=n: os.setresgid(n, n, n)) for n in (0, 1, os.getgid() + 1)]
     attempts += [("setgroups", lambda: os.setgroups([0])), ("nice", lambda: os.setpriority(os.PRIO_PROCESS, 0, -1)),
                  ("fifo", lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))), ("ioprio", lambda: call(251, 1, 0, 1 << 13 | 4)),
                  ("capset", lambda: call(126, ctypes.create_string_buffer(struct.pack("II", 0x20080522, 0)), ctypes.create_string_buffer(struct.pack("6I", 1 << 21, 1 << 21, 0, 0, 0, 0)))),

@@ -78,31 +78,42 @@ void become_member(const Zygote& zygote, const jail::Membership& membership) noe
   }
 }
 
+// What the intermediate process of a fork tells the zygote.
+struct Made {
+  pid_t pid = -1;
+  int error = ESRCH;  // of one that was ended before it could tell
+};
+
 // Forks into the PID namespace of `init`. In the zygote: the new process's pid inside it, or -1 with errno set. In the
-// new process: 0. An intermediate process that shares the zygote's memory does the fork and ends, which leaves the new
-// one to the jail's init to reap.
+// new process: 0. An intermediate process does the fork and ends, which leaves the new one to the jail's init to reap. It has
+// memory of its own, not the zygote's by vfork: who ends the jail's processes ends this one wherever it is, also with a lock of
+// libc's fork in its hands (glibc 2.41), for which all later interpreters would wait.
 pid_t fork_into(const Zygote& zygote, int init) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return -1;
+  const sys::UniqueFd told(ends[0]);
+  const sys::UniqueFd tell(ends[1]);
   if (::setns(init, CLONE_NEWPID) != 0) return -1;
-  volatile pid_t made = -1;
-  volatile int error = 0;
   PyOS_BeforeFork();
-  const pid_t between = ::vfork();
+  const pid_t between = ::fork();
   if (between == 0) {
     const pid_t child = ::fork();
     if (child == 0) {
       PyOS_AfterFork_Child();
       return 0;
     }
-    made = child;
-    error = errno;
-    ::_exit(0);
+    const Made made{child, errno};
+    ::_exit(::write(tell.get(), &made, sizeof made) == sizeof made ? 0 : 72);
   }
-  const int vfork_error = errno;
+  Made made{-1, errno};
   PyOS_AfterFork_Parent();
-  if (between > 0) ::waitpid(between, nullptr, 0);
+  if (between > 0) {
+    ::waitpid(between, nullptr, 0);
+    if (::read(told.get(), &made, sizeof made) != sizeof made) made = {};
+  }
   if (::setns(zygote.own_pid_namespace.get(), CLONE_NEWPID) != 0) ::_exit(71);
-  errno = between > 0 ? error : vfork_error;
-  return made;
+  errno = made.error;
+  return made.pid;
 }
 
 void answer(const Zygote& zygote, wire::Writer& message) {

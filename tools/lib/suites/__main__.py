@@ -11,14 +11,13 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from suites import arm64, conformance_suite, container_suite, environment, native, packages, python_tests, vm_suite  # noqa: E402
+from suites import arm64, conformance_suite, container_suite, environment, image_build, native, packages, python_tests, vm_suite  # noqa: E402
 from suites.tally import Tally, fail, skip  # noqa: E402
 
 SOURCE = pathlib.Path(__file__).resolve().parents[3]
 # Under ThreadSanitizer only the units: it cannot run in a process that has given up what a jail gives up.
 SUITES = ("lint", "unit", "policy", "integration", "legit", "http", "api", "escape", "abuse", "conformance", "fuzz", "soak", "vm", "container", "arm64")
-# With --long only. container builds an image and a base for it, which takes longer on a bare machine than all the rest.
-LONG_SUITES = ("container", "arm64")
+LONG_SUITES = ("arm64",)  # with --long only
 SLOWNESS = {"none": "1", "address": "4", "thread": "8"}
 # No alternate signal stacks: the filters that the tests load refuse them to threads that end.
 ASAN_OPTIONS_OF_UNITS = "use_sigaltstack=0:quarantine_size_mb=4"
@@ -35,7 +34,7 @@ def variables_for(options):
     return dict(os.environ)
 
 
-def run_suite(name, options, variables):
+def run_suite(name, options, variables, building):
     if name == "lint":
         return native.lint(SOURCE)
     if name == "unit":
@@ -49,7 +48,7 @@ def run_suite(name, options, variables):
     if name == "vm":
         return vm_suite.vm(SOURCE, options.build, options.long, variables)
     if name == "container":
-        return container_suite.container(SOURCE, options.build, options.long, variables)
+        return container_suite.container(SOURCE, building, options.long, variables)
     if name == "fuzz":
         return native.fuzz(SOURCE, 60 if options.long else 4)
     if name == "legit":
@@ -59,6 +58,16 @@ def run_suite(name, options, variables):
             return fail("the packages of tests/legit cannot be installed\n%s" % error.stdout[-4000:])
     jobs = 1 if name in ("abuse", "http", "api") or options.sanitize != "none" else 2
     return python_tests.run_directory(SOURCE / "tests" / name, variables, jobs)
+
+
+def told(name, options, variables, building):
+    start = time.monotonic()
+    print("== " + name, flush=True)
+    tally = run_suite(name, options, variables, building)
+    for reason in tally.reasons:
+        print("\n".join("    " + line for line in reason.splitlines()))
+    print("== %s: %s (%.0f s)" % (name, tally, time.monotonic() - start), flush=True)
+    return tally
 
 
 def main():
@@ -74,14 +83,14 @@ def main():
     variables = variables_for(options)
     missing = environment.enter(SOURCE)
     total = skip("no response is compared with openapi.json: " + missing) if missing else Tally()
-    for name in chosen:
-        start = time.monotonic()
-        print("== " + name, flush=True)
-        tally = run_suite(name, options, variables)
-        for reason in tally.reasons:
-            print("\n".join("    " + line for line in reason.splitlines()))
-        print("== %s: %s (%.0f s)" % (name, tally, time.monotonic() - start), flush=True)
-        total += tally
+    # It takes minutes, so it is begun at once; the suite that needs it is the last but arm64.
+    building = image_build.Beside(aside=len(chosen) > 1) if "container" in chosen else None
+    try:
+        for name in chosen:
+            total += told(name, options, variables, building)
+    finally:
+        if building:
+            building.stop()
     print(total)
     return 1 if total.failed or not total.passed else 0
 

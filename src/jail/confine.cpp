@@ -16,22 +16,22 @@ namespace rookery::jail {
 
 namespace {
 
-void limit(__rlimit_resource resource, rlim_t value) {
+void limit(__rlimit_resource resource, const char* name, rlim_t value) {
   const rlimit both{value, value};
-  sys::check(::setrlimit(resource, &both), "setrlimit");
+  if (::setrlimit(resource, &both) != 0) sys::throw_errno("setrlimit " + std::string(name) + " to " + std::to_string(value));
 }
 
 void apply_limits(const Limits& limits) {
-  limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_FSIZE, limits.file_size);
-  limit(RLIMIT_MEMLOCK, 8u << 20);
-  limit(RLIMIT_MSGQUEUE, 819200);
-  limit(RLIMIT_NICE, 0);
-  limit(RLIMIT_NOFILE, limits.open_files + kReservedDescriptors);
-  limit(RLIMIT_NPROC, limits.processes != 0 ? limits.processes : 4096);
-  if (limits.data != 0) limit(RLIMIT_DATA, limits.data);
-  limit(RLIMIT_RTPRIO, 0);
-  limit(RLIMIT_SIGPENDING, 4096);
+  limit(RLIMIT_CORE, "RLIMIT_CORE", 0);
+  limit(RLIMIT_FSIZE, "RLIMIT_FSIZE", limits.file_size);
+  limit(RLIMIT_MEMLOCK, "RLIMIT_MEMLOCK", 8u << 20);
+  limit(RLIMIT_MSGQUEUE, "RLIMIT_MSGQUEUE", 819200);
+  limit(RLIMIT_NICE, "RLIMIT_NICE", 0);
+  limit(RLIMIT_NOFILE, "RLIMIT_NOFILE", limits.open_files + kReservedDescriptors);
+  limit(RLIMIT_NPROC, "RLIMIT_NPROC", limits.processes != 0 ? limits.processes : 4096);
+  if (limits.data != 0) limit(RLIMIT_DATA, "RLIMIT_DATA", limits.data);
+  limit(RLIMIT_RTPRIO, "RLIMIT_RTPRIO", 0);
+  limit(RLIMIT_SIGPENDING, "RLIMIT_SIGPENDING", 4096);
   const rlimit stack{8u << 20, 64u << 20};
   sys::check(::setrlimit(RLIMIT_STACK, &stack), "setrlimit");
 }

@@ -60,9 +60,11 @@ def step_aside():
 
 
 def remove_group():
-    for directory in (SHARES / ASIDE / "self", SHARES / ASIDE / "buildkit", SHARES / ASIDE):
-        with contextlib.suppress(OSError):
-            directory.rmdir()
+    """In all hierarchies: the containers had it in each."""
+    for group in SHARES.parent.glob("*/" + ASIDE):
+        for directory in (group / "self", group / "buildkit", group):
+            with contextlib.suppress(OSError):
+                directory.rmdir()
 
 
 def main():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every documented way to run the image works, and what cannot work says what to add."""
 
+import os
 import pathlib
 import shutil
 import subprocess
@@ -38,7 +39,19 @@ class Ways(unittest.TestCase):
                 data_science.check(self, session, "\n".join(requirements))
 
     def test_privileged(self):
-        self.works("privileged")
+        self.works("privileged")  # or the nearest to it that the engine has
+
+    @unittest.skipUnless(os.path.exists("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
+                         "this kernel's AppArmor restricts no user namespaces: neither container/apparmor/rookery nor the run without it is tried")
+    def test_hosts_that_restrict_user_namespaces(self):
+        subprocess.run(["apparmor_parser", "-r", SOURCE / "container" / "apparmor" / "rookery"], check=True)
+        for more, jail in ((["--security-opt", "apparmor=rookery"], "nested"), (["--cap-add", "SYS_ADMIN"], "flat")):
+            with running(way="least", more=more) as server:
+                self.assertEqual(server.sandbox.health()["jail"], jail)
+
+    def test_every_capability_can_be_granted(self):
+        if not container_server.can_be_privileged():
+            self.skipTest("this engine cannot start --privileged (the machine has not every capability): all others were granted instead")
 
     def test_least_with_the_hosts_cgroup_namespace(self):
         self.works("least, cgroupns host")

@@ -6,6 +6,8 @@ counted as skipped. Filters are compiled, and simulated call by call, by arm64's
 
 import platform
 import shutil
+import sys
+import tempfile
 
 from debian_tree import debian_tree
 
@@ -50,7 +52,7 @@ def arm64(source):
     tally = build_all(source, build, root)
     if tally.failed:
         return tally
-    for check in (programs(build), *units(build, root)):
+    for check in (programs(build), packages(source), *units(build, root)):
         tally += check
     return tally
 
@@ -80,6 +82,15 @@ def programs(build):
         if head[:4] != b"\x7fELF" or int.from_bytes(head[18:20], "little") != 183:  # EM_AARCH64
             wrong.append(name)
     return fail("arm64: not for arm64: %s" % ", ".join(wrong)) if wrong else Tally(passed=1)
+
+
+def packages(source):
+    """Each package of the image has, under a pinned hash, a wheel for arm64 and the image's Python."""
+    with tempfile.TemporaryDirectory() as place:
+        platforms = [word for version in ("2014", "_2_17", "_2_27", "_2_28") for word in ("--platform", "manylinux%s_aarch64" % version)]
+        status, output = run([sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:", "--require-hashes",
+                              "--python-version", "3.12", *platforms, "-d", place, "-r", source / "container" / "requirements.txt"], 600)
+    return Tally(passed=1) if status == 0 else fail("arm64: packages of the image\n%s" % output[-3000:])
 
 
 def units(build, root):

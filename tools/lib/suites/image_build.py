@@ -51,7 +51,7 @@ class Beside:
 def step_aside():
     """Gives dockerd's options that put the containers of a build there, too. With cgroup v2 they have a whole share."""
     os.nice(19)
-    if not (SHARES / "cpu.shares").exists():
+    if not os.access(SHARES / "cpu.shares", os.W_OK):
         return []
     (SHARES / ASIDE / "self").mkdir(parents=True, exist_ok=True)
     (SHARES / ASIDE / "cpu.shares").write_text("2")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The recommended way with Podman, started by root and by an ordinary user. Its storage is the test's own."""
 
-import contextlib
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -110,12 +110,11 @@ class Rootless(unittest.TestCase):
     @classmethod
     def end_podman(cls):
         cls.podman("unshare", "rm", "-rf", cls.own / "root")
-        # One process keeps the user namespace.
-        for path in (cls.own / "run").rglob("pause.pid"):
-            with contextlib.suppress(ProcessLookupError):
-                pid = int(path.read_text())
-                os.kill(pid, 15)
-                wait_for(lambda: not process_tree.is_alive(pid), 10, "the end of Podman's own process")
+        # One process of this user is left, which keeps his user namespace.
+        for name in filter(str.isdigit, os.listdir("/proc")):
+            if process_tree.status(name).get("Uid", "").split("\t")[0] == str(cls.user.uid):
+                os.kill(int(name), signal.SIGKILL)
+                wait_for(lambda: not process_tree.is_alive(name), 10, "the end of Podman's own process")
 
     def arguments(self):
         return ["--network", "host", "--no-healthcheck", "--ulimit", "nofile=4096:4096",

@@ -109,7 +109,7 @@ class Rootless(unittest.TestCase):
 
     @classmethod
     def end_podman(cls):
-        cls.podman("unshare", "rm", "-rf", cls.own / "root")
+        cls.podman("unshare", "rm", "-rf", cls.own / "root", timeout=400)
         # One process of this user is left, which keeps his user namespace.
         for name in filter(str.isdigit, os.listdir("/proc")):
             if process_tree.status(name).get("Uid", "").split("\t")[0] == str(cls.user.uid):

@@ -48,15 +48,20 @@ class Beside:
             self.result()
 
 
-def step_aside():
-    """Gives dockerd's options that put the containers of a build there, too. With cgroup v2 they have a whole share."""
-    os.nice(19)
+def make_group():
+    """Gives dockerd's options that put the containers of a build aside. With cgroup v2 they have a whole share."""
     if not os.access(SHARES / "cpu.shares", os.W_OK):
         return []
     (SHARES / ASIDE / "self").mkdir(parents=True, exist_ok=True)
-    (SHARES / ASIDE / "cpu.shares").write_text("2")
-    (SHARES / ASIDE / "self" / "cgroup.procs").write_text(str(os.getpid()))
+    (SHARES / ASIDE / "cpu.shares").write_text("50")  # of 1024
     return ["--cgroup-parent", "/" + ASIDE]
+
+
+def step_aside():
+    """This process and what it starts from now on: not the engine, which gives up when it cannot start in some seconds."""
+    os.nice(19)
+    if (SHARES / ASIDE / "self").exists():
+        (SHARES / ASIDE / "self" / "cgroup.procs").write_text(str(os.getpid()))
 
 
 def remove_group():
@@ -70,7 +75,10 @@ def remove_group():
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
-        with engine.Engine(DIRECTORY, step_aside() if "--aside" in sys.argv else ()):
+        aside = "--aside" in sys.argv
+        with engine.Engine(DIRECTORY, make_group() if aside else ()):
+            if aside:
+                step_aside()
             status = subprocess.run([SOURCE / "tools" / "image", IMAGE], stdin=subprocess.DEVNULL, timeout=SECONDS, env={**os.environ, "DOCKER": engine.DOCKER}).returncode
             engine.docker("builder", "prune", "-f", "--keep-storage", KEPT, check=False)
             return 1 if status else 0

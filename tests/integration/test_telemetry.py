@@ -120,6 +120,8 @@ class Exported(ServerTestCase):
             for name in ("environ", "cmdline"):
                 shown = (pathlib.Path("/proc") / str(pid) / name).read_bytes()
                 self.assertNotIn(b"very-secret", shown, process_tree.title(pid))
+        if SLOWNESS > 1:
+            return  # a sanitizer keeps memory that was freed, and more of it than can be looked through
         # Nor do those know them that no client and no session must be able to ask.
         knowing = {process_tree.title(pid) for pid in self.server.tree() if b"very-secret" in process_tree.private_memory(pid)}
         self.assertIn("rookery: exporter", knowing)

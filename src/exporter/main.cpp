@@ -17,23 +17,16 @@
 #include "telemetry/channel.h"
 #include "telemetry/export_counts.h"
 #include "util/embedded.h"
+#include "wire/children.h"
 
 namespace rookery::exporter {
 
 namespace {
 
-// warden/handover.h; the exporter links no warden code.
-constexpr int kChannel = 3;
-constexpr int kCounts = 4;
-constexpr int kWardensRoot = 5;
-constexpr uid_t kUid = 101;
-
-constexpr const char* kCertificates = "/certificates.pem";
-
 // The program was loaded in the default image, where its libraries are; its own root, which the warden made
 // (warden/exporter_process.h), stands beside that in the warden's.
 void enter_wardens_root() {
-  const sys::UniqueFd root(kWardensRoot);
+  const sys::UniqueFd root(wire::kExporterWardensRoot);
   sys::check(::fchdir(root.get()), "go to the warden's root");
   sys::check(::chroot("."), "chroot to the warden's root");
 }
@@ -41,7 +34,7 @@ void enter_wardens_root() {
 // The order is the security property: what a step needs goes in a later one.
 void give_up_privileges(const util::Settings& settings) {
   enter_wardens_root();
-  const uid_t uid = settings.weaker.shared_uid ? 0 : kUid;
+  const uid_t uid = settings.weaker.shared_uid ? 0 : wire::kExporterUid;
   sys::take_ids(uid, uid);  // looks into /proc, which its own root has not
   sys::enter_root("exporter");
   sys::confine({}, util::embedded_file("policy/seccomp/exporter.json"));
@@ -56,15 +49,15 @@ int exporter_main(const util::Settings& settings) {
   log::start(settings, "exporter");
   give_up_privileges(settings);
 
-  telemetry::ExportCounts& counts = telemetry::map_export_counts(sys::UniqueFd(kCounts).get());
+  telemetry::ExportCounts& counts = telemetry::map_export_counts(sys::UniqueFd(wire::kExporterCounts).get());
   Collector collector({util::parse_otlp_endpoint(settings.telemetry_endpoint).value(),
-                       util::parse_otlp_headers(settings.telemetry_headers).value(), kCertificates});
+                       util::parse_otlp_headers(settings.telemetry_headers).value(), wire::kExporterCertificates});
   RecordQueue queue;
   Delivery delivery(queue, {settings.telemetry_service_name, settings.environment, ROOKERY_VERSION}, counts,
                     [&collector](telemetry::Signal signal, const std::string& body) { return collector.post(signal, body); });
   log::info("exporter started", {{"endpoint", settings.telemetry_endpoint}});
   std::thread sender([&delivery] { delivery.run(); });
-  while (auto arrival = telemetry::receive(kChannel)) {
+  while (auto arrival = telemetry::receive(wire::kExporterChannel)) {
     const telemetry::Signal signal = arrival->signal;
     const std::uint64_t count = arrival->count;
     counts.add(&telemetry::ExportCounts::received, signal, count);

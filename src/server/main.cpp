@@ -23,17 +23,11 @@
 #include "server/warden_client.h"
 #include "sys/error.h"
 #include "util/settings_table.h"
+#include "wire/children.h"
 
 namespace rookery::server {
 
 namespace {
-
-// warden/handover.h; the server links no warden code.
-constexpr int kListenSocket = 3;
-constexpr int kWardenChannel = 4;
-constexpr int kSupervisorChannel = 5;
-constexpr int kTelemetryChannel = 6;
-constexpr int kTelemetryCounts = 7;
 
 http::Limits http_limits(const util::Settings& settings) {
   http::Limits limits;
@@ -83,18 +77,18 @@ int server_main(util::Settings settings) {
   give_up_privileges(settings);
   std::optional<Telemetry> telemetry;
   if (settings.telemetry_enabled) {
-    telemetry.emplace(settings, sys::UniqueFd(kTelemetryChannel), sys::UniqueFd(kTelemetryCounts));
+    telemetry.emplace(settings, sys::UniqueFd(wire::kServerTelemetryChannel), sys::UniqueFd(wire::kServerTelemetryCounts));
     telemetry->follow_log();
   }
-  Access access(settings, sys::UniqueFd(kSupervisorChannel));
-  wait_for_start(kWardenChannel);
+  Access access(settings, sys::UniqueFd(wire::kServerSupervisorChannel));
+  wait_for_start(wire::kServerWardenChannel);
 
-  WardenClient warden(sys::UniqueFd(kWardenChannel), [] { ::_exit(1); });
+  WardenClient warden(sys::UniqueFd(wire::kServerWardenChannel), [] { ::_exit(1); });
   ServerMetrics metrics;
   SessionTable sessions(settings, warden, metrics);
   Monitor monitor(settings, sessions, warden, metrics, telemetry ? &*telemetry : nullptr);
   Handlers handlers(settings, access, sessions, warden, metrics, monitor);
-  http::HttpServer server(sys::UniqueFd(kListenSocket), http_limits(settings), hooks(settings, access, handlers, metrics, telemetry ? &*telemetry : nullptr));
+  http::HttpServer server(sys::UniqueFd(wire::kServerListenSocket), http_limits(settings), hooks(settings, access, handlers, metrics, telemetry ? &*telemetry : nullptr));
   monitor.watch(&server);
   if (telemetry) telemetry->follow_metrics([&monitor] { return monitor.families(); });
   // The one line that says it is ready, for people and for scripts that wait.

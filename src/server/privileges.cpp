@@ -17,12 +17,11 @@
 #include "sys/error.h"
 #include "sys/mount.h"
 #include "util/embedded.h"
+#include "wire/children.h"
 
 namespace rookery::server {
 
 namespace {
-
-constexpr uid_t kUid = 100;
 
 // To write into workspaces whose owner is the session: read and write any file there, hand new ones over.
 constexpr cap_value_t kCapabilities[] = {CAP_DAC_OVERRIDE, CAP_CHOWN, CAP_FOWNER};
@@ -65,7 +64,7 @@ void limit_resources(const util::Settings& settings) {
 void give_up_privileges(const util::Settings& settings) {
   enter_empty_root();
   limit_resources(settings);
-  const uid_t uid = settings.weaker.shared_uid ? 0 : kUid;
+  const uid_t uid = settings.weaker.shared_uid ? 0 : wire::kServerUid;
   sys::take_ids(uid, uid);
   sys::confine(kCapabilities, util::embedded_file("policy/seccomp/server.json"));
 }

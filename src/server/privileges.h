@@ -5,7 +5,7 @@
 
 namespace rookery::server {
 
-// From what the warden started (warden/handover.h) to the server's own rights: an empty root, an id of its own, three
+// From what the warden started (wire/children.h) to the server's own rights: an empty root, an id of its own, three
 // capabilities in Z, the filter policy/seccomp/server.json. Throws where a step fails or does not hold.
 void give_up_privileges(const util::Settings& settings);
 

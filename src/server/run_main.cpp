@@ -23,15 +23,13 @@
 #include "sys/error.h"
 #include "sys/file.h"
 #include "sys/socket.h"
+#include "wire/children.h"
 
 namespace rookery::server {
 
 namespace {
 
-// warden/handover.h; where the server has its listening socket.
-constexpr int kCommandChannel = 3;
-constexpr int kWardenChannel = 4;
-constexpr int kSupervisorChannel = 5;
+constexpr int kCommandChannel = wire::kServerListenSocket;  // in its place
 
 constexpr std::size_t kMostFiles = 5'000;  // that are handed out
 constexpr int kPatienceMs = 60'000;        // for the command to take one
@@ -170,11 +168,11 @@ int run_main(const util::Settings& settings) {
   for (const int signal : {SIGTERM, SIGINT}) sigaddset(&watched, signal);
   sys::check(::sigprocmask(SIG_BLOCK, &watched, nullptr), "block signals");
   ::signal(SIGPIPE, SIG_IGN);
-  ::close(kSupervisorChannel);
+  ::close(wire::kServerSupervisorChannel);
   log::start(settings, "runner");
   give_up_privileges(settings);
-  wait_for_start(kWardenChannel);
-  WardenClient warden(sys::UniqueFd(kWardenChannel), [] { ::_exit(1); });
+  wait_for_start(wire::kServerWardenChannel);
+  WardenClient warden(sys::UniqueFd(wire::kServerWardenChannel), [] { ::_exit(1); });
   wire::Writer message(wire::Type::kRunEnded, 0);
   const int status = run(settings, warden, watched);
   return sys::send_packet(kCommandChannel, message.i32(status).packet()) ? 0 : 1;

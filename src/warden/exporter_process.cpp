@@ -19,6 +19,7 @@
 #include "sys/socket.h"
 #include "warden/handover.h"
 #include "warden/role.h"
+#include "wire/children.h"
 
 namespace rookery::warden {
 
@@ -39,7 +40,7 @@ void make_root(const std::string& root, const std::string& certificates) {
   sys::mount_fs("tmpfs", root, MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=755,size=64k,nr_inodes=16");
   sys::check(::mkdir((root + "/etc").c_str(), 0755), "make the exporter's /etc");
   for (const char* name : {"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/gai.conf"}) show(name, root + name);
-  show(certificates, root + kExporterCertificates);
+  show(certificates, root + wire::kExporterCertificates);
   sys::restrict_mount(root, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC, true);
 }
 

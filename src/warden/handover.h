@@ -23,28 +23,13 @@ constexpr int kProgram = 5;        // rookery's own executable
 constexpr int kSupervisor = 6;     // the server's channel to the supervisor (wire/supervisor_messages.h)
 constexpr int kFirstCgroup = 7;    // rookery's cgroup, one directory a hierarchy
 
-// The server's descriptors.
-constexpr int kServerListenSocket = 3;
-constexpr int kServerWardenChannel = 4;
-constexpr int kServerSupervisorChannel = 5;
-constexpr int kServerTelemetryChannel = 6;  // with telemetry_enabled only
-constexpr int kServerTelemetryCounts = 7;   // likewise
-
-// The exporter's, and where it finds the file of authorities in its root.
-constexpr int kExporterChannel = 3;
-constexpr int kExporterCounts = 4;
-constexpr int kExporterWardensRoot = 5;
-constexpr const char* kExporterCertificates = "/certificates.pem";
-
 // "v2", "v1 N" (N hierarchies) or "none": how to read the cgroup descriptors.
 constexpr const char* kCgroupVariable = "ROOKERY_CGROUP";
 
 // The title of the process that the warden serves: the server, unless it says something else.
 constexpr const char* kServedVariable = "ROOKERY_SERVED";
 
-// Ids in the warden's user namespace Z.
-constexpr uid_t kServerUid = 100;
-constexpr uid_t kExporterUid = 101;
+// Ids in the warden's user namespace Z; those of the server and the exporter are below it (wire/children.h).
 constexpr uid_t kFirstSessionUid = 1000;
 
 // Of the session in this slot. Where Z has but one id it is everybody's.

@@ -52,10 +52,7 @@ void confine(const Limits& limits, const sys::SeccompFilter& filter) {
                          .devices = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/pts"},
                          .writable = {"/workspace", "/tmp", "/dev/shm"}});
   sys::verify_dropped({});
-  if (const int error = filter.load(); error != 0) {
-    errno = error;
-    sys::throw_errno("load the seccomp filter");
-  }
+  sys::check(filter.load(), "load the seccomp filter");
   if (::unshare(CLONE_NEWUSER) == 0 || errno != EPERM) throw std::logic_error("the seccomp filter is not in force");
 }
 

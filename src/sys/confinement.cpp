@@ -22,10 +22,7 @@ void confine(std::span<const cap_value_t> kept, std::string_view policy) {
   check(::prctl(PR_SET_DUMPABLE, 0), "make the process not dumpable");
   verify_dropped(kept);
   const SeccompFilter filter = SeccompFilter::compile(policy);
-  if (const int error = filter.load(); error != 0) {
-    errno = error;
-    throw_errno("load the seccomp filter");
-  }
+  check(filter.load(), "load the seccomp filter");
   if (::unshare(CLONE_NEWUSER) == 0 || (errno != EPERM && errno != ENOSYS)) throw std::logic_error("the seccomp filter is not in force");
 }
 

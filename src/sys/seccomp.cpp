@@ -5,7 +5,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
@@ -16,7 +15,7 @@ int SeccompFilter::load() const noexcept {
   // A loaded program judges the next load too: the allowlist, which refuses seccomp(2), has to come last.
   for (auto program = programs_.rbegin(); program != programs_.rend(); ++program) {
     const sock_fprog loadable{static_cast<unsigned short>(program->size()), const_cast<sock_filter*>(program->data())};
-    if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &loadable) != 0) return errno;
+    if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &loadable) != 0) return -1;
   }
   return 0;
 }

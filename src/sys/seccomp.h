@@ -28,7 +28,7 @@ class SeccompFilter {
   static std::string pseudo_code(std::string_view oci_json);
 
   // Loads the programs into the calling thread, which must have set no_new_privs. Async-signal-safe.
-  // Returns 0 or errno.
+  // Returns 0, or -1 with errno set.
   [[nodiscard]] int load() const noexcept;
 
   // Programs that compile() made in another process, e.g. for an extension module that cannot link libseccomp.

@@ -76,10 +76,7 @@ sys::Cgroup inherited_cgroup() {
 void refuse_what_nobody_needs() {
   sys::set_no_new_privileges();
   const sys::SeccompFilter filter = sys::SeccompFilter::compile(util::embedded_file("policy/seccomp/warden.json"));
-  if (const int error = filter.load(); error != 0) {
-    errno = error;
-    sys::throw_errno("load the warden's seccomp filter");
-  }
+  sys::check(filter.load(), "load the warden's seccomp filter");
   if (::syscall(SYS_keyctl, -1) == 0 || errno != EPERM) throw std::logic_error("the warden's seccomp filter is not in force");
 }
 

@@ -35,10 +35,7 @@ void give_up_root(uid_t uid) {
   sys::set_no_new_privileges();
   sys::verify_dropped({});
   const sys::SeccompFilter filter = sys::SeccompFilter::compile(util::embedded_file("policy/seccomp/supervisor.json"));
-  if (const int error = filter.load(); error != 0) {
-    errno = error;
-    sys::throw_errno("load the supervisor's seccomp filter");
-  }
+  sys::check(filter.load(), "load the supervisor's seccomp filter");
 }
 
 class OwnerWritable {

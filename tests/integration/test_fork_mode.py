@@ -59,6 +59,14 @@ class ForkMode(ServerTestCase):
         self.assertEqual(result.return_code, 0, result.stderr)
         return result.stdout.splitlines()
 
+    def test_what_a_session_writes_to_a_library_stays_its_own(self):
+        flag = "import ctypes; flag = ctypes.c_int.in_dll(ctypes.pythonapi, 'Py_OptimizeFlag'); print(flag.value)"
+        private = "print(sum(' rw' in line and '.so' in line for line in open('/proc/self/maps')))"
+        self.assertEqual(self.lines(private), ["0"])
+        self.assertEqual(self.lines(flag + "; flag.value = 7"), ["0"])
+        for _ in range(3):
+            self.assertEqual(self.lines(flag), ["0"])
+
     def test_sessions_draw_nothing_alike(self):
         seen = [self.lines(DRAWS) for _ in range(6)]
         for drawn in zip(*seen):

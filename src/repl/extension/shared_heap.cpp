@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "repl/extension/library_memory.h"
 #include "sys/error.h"
 #include "sys/file.h"
 #include "sys/unique_fd.h"
@@ -31,10 +32,6 @@ constexpr std::uintptr_t kArena = 1u << 20;
 // The sizes that CPython's allocator serves from its arenas (Objects/obmalloc.c).
 constexpr std::size_t kArenaStep = 16;
 constexpr std::size_t kArenaMost = 512;
-
-struct Range {
-  std::uintptr_t begin, end;
-};
 
 // PyObjectArenaAllocator of CPython's C API (PyObject_SetArenaAllocator), which the limited API leaves out.
 struct ArenaAllocator {
@@ -99,6 +96,8 @@ std::vector<Range> ranges_to_move(std::uintptr_t end_of_heap) {
       if (!arenas.early_lost && still.begin < still.end) ranges.push_back(still);
     }
   }
+  const std::vector<Range> data = library_data();
+  ranges.insert(ranges.end(), data.begin(), data.end());
   std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
   std::vector<Range> merged;
   for (const Range& range : ranges) {
@@ -147,7 +146,8 @@ std::uintptr_t fill_heap() noexcept {
   return end;
 }
 
-// Nothing may be written to the range between the copy and the mapping of it: no library calls, no allocation.
+// Nothing may be written to the range between the copy and the mapping of it: no library calls but these two, no allocation. The
+// dynamic linker has found both by the time that the data it writes to for that is moved: the program and its heap lie below.
 // False when the range is as it was before, and errno says why.
 bool move_range(int file, const Range& range, off_t offset) noexcept {
   for (std::uintptr_t at = range.begin; at < range.end;) {
@@ -175,6 +175,7 @@ void remember_arenas() {
 
 void share_heap() {
   if (arenas.original.allocate != nullptr) fill_arenas();
+  merge_library_text();
   const std::vector<Range> ranges = ranges_to_move(fill_heap());
   const sys::UniqueFd file(sys::check(::memfd_create("rookery-zygote", MFD_CLOEXEC | MFD_ALLOW_SEALING), "memfd_create"));
   off_t offset = 0;

@@ -5,7 +5,7 @@ Started as `python -I -B driver.py`, with fd 3 the channel to the server, fds 0-
 workspace as working directory. `driver.py zygote` is the process that interpreters are forked from (rookery_repl/zygote.py);
 each of them calls serve(channel). The extension module and the package rookery_repl lie next to this file.
 
-Environment, read by serve() and then removed from os.environ:
+Environment, read by prepare() and then removed from os.environ:
   ROOKERY_NOFILE     limit on open files, soft and hard; 256
   ROOKERY_WORKSPACE  the directory that is importable and that a cell falls back to; /workspace
   ROOKERY_ECHO       1: show a last bare expression, as notebooks do
@@ -38,19 +38,24 @@ def warm_up():
     _session.warm_up()
 
 
-def serve(channel):
-    """Turns this process into the interpreter of a session. Never returns."""
+def prepare():
+    """What turns this process, or a fork of it, into the interpreter of a session, given the channel. That never returns."""
     settings = os.environ
     open_files = int(settings.pop("ROOKERY_NOFILE", "256"))
     workspace = settings.pop("ROOKERY_WORKSPACE", "/workspace")
     echo = settings.pop("ROOKERY_ECHO", "") == "1"
     sys.modules.pop(__name__, None)
-    _directories.make()
-    _session.serve(channel, open_files, workspace, echo, _core_modules)
+    session = _session.Session(workspace, echo, _core_modules)
+
+    def serve(channel):
+        _directories.make()
+        session.serve(channel, open_files)
+
+    return serve
 
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["zygote"]:
         warm_up()
-        _zygote.serve(3, 4, serve)
-    serve(3)
+        _zygote.serve(3, 4, prepare)
+    prepare()(3)

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
+#include <unordered_set>
 #include <vector>
 
 namespace rookery::repl {
@@ -24,6 +26,7 @@ bool is_immortal(PyObject* object) noexcept { return static_cast<std::int32_t>(c
 class Immortals {
  public:
   void add(PyObject* object) {
+    if (is_static_type(object) && static_types_.insert(object).second) pending_.push_back(object);
     if (is_immortal(object)) return;
     const std::uint32_t count = count_of(Py_None);
     std::memcpy(&object->ob_refcnt, &count, sizeof count);
@@ -46,15 +49,21 @@ class Immortals {
   }
 
  private:
+  static bool is_static_type(PyObject* object) noexcept {
+    return PyType_Check(object) != 0 && (PyType_GetFlags(reinterpret_cast<PyTypeObject*>(object)) & Py_TPFLAGS_HEAPTYPE) == 0;
+  }
+
   static int visit(PyObject* object, void* self) noexcept {
     static_cast<Immortals*>(self)->add(object);
     return 0;
   }
 
   void follow(PyObject* object) {
+    add(reinterpret_cast<PyObject*>(Py_TYPE(object)));
+    // The collector does not know these, so they cannot be traversed.
+    if (is_static_type(object)) return follow_attributes(object, {"__mro__", "__bases__", "__dict__"});
     // What the collector tracks can be traversed, and of the rest these two kinds, which it lets go where it may.
     if (PyObject_GC_IsTracked(object) == 0 && PyTuple_CheckExact(object) == 0 && PyDict_CheckExact(object) == 0) return follow_code(object);
-    if (PyType_Check(object) != 0 && (PyType_GetFlags(reinterpret_cast<PyTypeObject*>(object)) & Py_TPFLAGS_HEAPTYPE) == 0) return;
     // A dict does not show the collector keys that are strings.
     if (PyDict_Check(object) != 0) {
       PyObject *key, *value;
@@ -72,8 +81,11 @@ class Immortals {
       code_type_ = Py_TYPE(code);
       Py_DECREF(code);
     }
-    if (Py_TYPE(object) != code_type_) return;
-    for (const char* name : {"co_consts", "co_names", "co_name", "co_qualname", "co_filename"}) {
+    if (Py_TYPE(object) == code_type_) follow_attributes(object, {"co_consts", "co_names", "co_name", "co_qualname", "co_filename"});
+  }
+
+  void follow_attributes(PyObject* object, std::initializer_list<const char*> names) {
+    for (const char* name : names) {
       PyObject* const part = PyObject_GetAttrString(object, name);
       if (part == nullptr) {
         PyErr_Clear();
@@ -85,6 +97,7 @@ class Immortals {
   }
 
   std::vector<PyObject*> pending_;
+  std::unordered_set<PyObject*> static_types_;
   PyTypeObject* code_type_ = nullptr;
 };
 
@@ -97,6 +110,8 @@ bool make_immortal(PyObject* roots) {
   Immortals immortals;
   for (Py_ssize_t i = 0; i < count; ++i) immortals.add_root(PyList_GetItem(roots, i));
   immortals.follow_all();
+  // Its entries hold names that C code has, which nothing here leads to; replacing one would write to where the name is.
+  PyType_ClearCache();
   return true;
 }
 

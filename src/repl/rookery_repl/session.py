@@ -29,10 +29,13 @@ def _show(value):
 
 
 class Session:
+    """Made in the zygote, in fork mode, so that what making it takes is shared; serve() is for the session's own process."""
+
     def __init__(self, workspace, echo, modules):
+        self._workspace = workspace
         self._streams = Streams()
         self._sources = Sources()
-        self._main = create_main(self._sources)
+        self._main = sys.modules["__main__"] = create_main(self._sources)
         self._namespace = vars(self._main)
         self._sys = vars(sys)
         sys.argv = [""]
@@ -44,6 +47,12 @@ class Session:
         self._display = Display(self._sources)
         self._loop = EventLoop()
 
+    def serve(self, channel, open_files):
+        """Runs cells for ever."""
+        native.claim_process(channel, open_files, self._workspace)
+        self._touch()
+        native.serve(self.run_cell, self.tidy)
+
     def run_cell(self, source, error):
         """(return code, errno of an uncaught OSError or 0). `source` is bytes, or None with the errno of its loss."""
         self._state.restore()
@@ -52,7 +61,7 @@ class Session:
         finally:
             self._streams.flush()
 
-    def touch(self):
+    def _touch(self):
         """Goes the way of a cell once, without a trace, so that the first call finds in memory what it needs."""
         for code in self._compiler.compile("pass", "<touch>")[0]:
             native.interruptible(native.evaluate, code, self._namespace)
@@ -138,11 +147,3 @@ def warm_up():
     import asyncio
     import linecache
     load_display()
-
-
-def serve(channel, open_files, workspace, echo, modules):
-    native.claim_process(channel, open_files, workspace)
-    session = Session(workspace, echo, modules)
-    sys.modules["__main__"] = session._main
-    session.touch()
-    native.serve(session.run_cell, session.tidy)

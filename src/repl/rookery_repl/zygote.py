@@ -61,16 +61,22 @@ class _Generators:
         self._found = [thing for thing in gc.get_objects() if issubclass(type(thing), kinds) and type(thing) is not random.SystemRandom]
 
     @staticmethod
-    def _reseed_legacy(generator):
-        try:
-            type(generator).seed(generator)
-        except TypeError:  # of another kind than MT19937
-            generator.set_state(type(generator._bit_generator)().state)
+    def _fresh_state(bits):
+        # Those two without the way through numpy.random.SeedSequence, whose first use takes ten times as long.
+        name = type(bits).__name__
+        if name == "MT19937":
+            return {"bit_generator": name, "state": {"key": sys.modules["numpy"].frombuffer(os.urandom(2496), "u4"), "pos": 624}}
+        if name == "PCG64":
+            state, increment = (int.from_bytes(os.urandom(16), "little") for _ in range(2))
+            return {"bit_generator": name, "state": {"state": state, "inc": increment | 1}, "has_uint32": 0, "uinteger": 0}
+        return type(bits)().state
 
-    @staticmethod
-    def _reseed_bits(generator):
+    def _reseed_legacy(self, generator):
+        generator.set_state(self._fresh_state(generator._bit_generator))
+
+    def _reseed_bits(self, generator):
         bits = generator.bit_generator
-        bits.state = type(bits)().state
+        bits.state = self._fresh_state(bits)
 
     def reseed(self):
         for generator in self._found:
@@ -89,7 +95,7 @@ def _forget_secrets():
         process.current_process().authkey = os.urandom(32)
 
 
-def serve(warden, config, serve_session):
+def serve(warden, config, prepare_session):
     filters = list(warnings.filters)
     names = os.environ.pop("ROOKERY_PRELOAD", "") or PRELOAD
     directories.make()
@@ -99,6 +105,7 @@ def serve(warden, config, serve_session):
     sys.stdout.flush()  # what a module printed is the zygote's, not every session's
     warnings.filters[:] = filters
     _check_alone()
+    serve_session = prepare_session()
     gc.collect()
     generators = _Generators()
     native.make_immortal(gc.get_objects())

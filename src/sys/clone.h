@@ -18,6 +18,10 @@ struct Cloned {
 // (`cgroup` -1: none). The caller must be single-threaded. Throws std::system_error.
 Cloned clone_process(std::uint64_t flags, int cgroup = -1);
 
+// The same, with a process id from the upper half of what the kernel gives out, at random. Needs CAP_SYS_ADMIN in the user
+// namespace that owns the PID namespace, and Linux 5.5. Throws std::system_error.
+Cloned clone_process_with_high_pid(std::uint64_t flags);
+
 // Waits for the end of a child and reaps it, unless that has been done already.
 void reap(int pidfd) noexcept;
 

@@ -103,7 +103,9 @@ ZygoteProcess::ZygoteProcess(const ZygoteRecipe& recipe) {
   const sys::UniqueFd printed(output[1]);
   output_.emplace(sys::UniqueFd(output[0]));
   sys::check(::fcntl(output_->fd(), F_SETFL, O_NONBLOCK), "make a pipe non-blocking");
-  process_ = sys::clone_process(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS);
+  // Libraries that draw random numbers, such as OpenSSL, see by a changed process id that they were forked. In a jail the ids
+  // start from 1, and an interpreter must not come to have the zygote's.
+  process_ = sys::clone_process_with_high_pid(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS);
   if (process_.pid == 0) become_zygote(recipe, there.get(), config.get(), printed.get());
   channel_ = std::move(here);
 }

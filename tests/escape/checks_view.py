@@ -109,8 +109,11 @@ def cgroup_root():
 @check("writable places are /workspace, /tmp and /dev/shm")
 def writable_places():
     found, allowed = [], ("/workspace", "/tmp", "/dev/shm", "/var/sandbox", "/var/tmp", "/proc")
-    for top, directories, _ in os.walk("/"):
-        directories[:] = [name for name in directories if not os.path.join(top, name).startswith(allowed)]
+    mounted = [line.split()[4] for line in open("/proc/self/mountinfo")]
+    for top, directories, _ in (entry for place in mounted if not place.startswith(allowed) for entry in os.walk(place)):
+        directories[:] = [name for name in directories if os.path.join(top, name) not in mounted]
+        if os.statvfs(top).f_flag & os.ST_RDONLY:
+            directories.clear()  # all of what is mounted here, which can be as much as the host has
         try:
             os.close(os.open(top, os.O_TMPFILE | os.O_WRONLY, 0o600))
             found.append(top)

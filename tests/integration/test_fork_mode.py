@@ -13,7 +13,8 @@ from harness import ServerTestCase, running, wait_for
 
 # A module like those that keep a generator, a secret or a name of their own.
 KEEPER = """
-import multiprocessing, random, tempfile, uuid
+import multiprocessing, random, ssl, tempfile, uuid
+drawn = ssl.RAND_bytes(8)
 own = random.Random(1)
 class Other(random.Random): pass
 hidden = {"deep": [Other(2)]}
@@ -25,7 +26,8 @@ big = [str(i) * 50 for i in range(40000)]
 BROKEN = "raise RuntimeError('cannot be imported')\n"
 THREADED = "import threading, time\nthreading.Thread(target=time.sleep, args=(1000,), daemon=True).start()\n"
 DRAWS = """
-import keeper, random, secrets, tempfile, uuid, os, multiprocessing
+import keeper, random, secrets, ssl, tempfile, uuid, os, multiprocessing
+print(ssl.RAND_bytes(8).hex()); print(ssl.RAND_bytes(8).hex())
 print(keeper.own.random()); print(keeper.hidden["deep"][0].random()); print(random.random()); print(secrets.token_hex(8))
 print(uuid.uuid4()); print(uuid.uuid1()); print(tempfile.mktemp()); print(os.urandom(8).hex())
 print(bytes(multiprocessing.current_process().authkey).hex())

@@ -10,9 +10,9 @@ MB = 1_000_000
 
 
 class Measure:
-    """Unit "ms" (less is better) or a rate such as "MB/s" (more is better)."""
+    """Unit "ms" (less is better) or a rate such as "MB/s" (more is better). `floor`: which backend of floors.py has it, if one does."""
 
-    unit, rounds, per_round = "ms", 40, 10
+    unit, rounds, per_round, floor = "ms", 40, 10, None
 
     def __init__(self, sandbox):
         self.sandbox = sandbox
@@ -54,6 +54,7 @@ class Repeated(Measure):
 
 class Call(Repeated):
     name = "call"
+    floor = "calls"
     rounds, per_round = 60, 20
 
     def prepare(self):
@@ -64,6 +65,7 @@ class Call(Repeated):
 
 class Bash(Repeated):
     name = "bash true"
+    floor = "calls"
 
     def prepare(self):
         super().prepare()
@@ -72,6 +74,7 @@ class Bash(Repeated):
 
 class Print900k(Repeated):
     name = "print 900 kB"
+    floor = "calls"
     rounds, per_round = 15, 4
 
     def prepare(self):
@@ -108,6 +111,7 @@ class Life(Measure):
     """One session from creation to release; subclasses choose what of it is timed."""
 
     name = "create"
+    floor = "calls"
     rounds, per_round = 15, 4
     code = None
 
@@ -141,6 +145,7 @@ class FirstCall(Life):
 
 class FreshPandas(Life):
     name = "fresh session with pandas"
+    floor = None
     rounds, per_round = 8, 1
     code = "import pandas as pd\nprint(pd.DataFrame({'a': range(10)}).sum())"
 
@@ -164,6 +169,7 @@ class ThousandLives(Life):
 
 class Upload(Measure):
     name, unit = "upload 100 MB", "MB/s"
+    floor = "files"
     rounds, per_round = 4, 1
 
     def prepare(self):
@@ -196,6 +202,7 @@ class Burst(Measure):
     """64 creates at once, until the last has answered."""
 
     name = "burst of 64 creates"
+    floor = "calls"
     rounds, per_round = 3, 1
 
     def prepare(self):
@@ -222,6 +229,7 @@ class Clients(Measure):
     """Several clients at once, each in a process of its own; the figure is their sum."""
 
     unit, rounds, per_round, count, seconds = "1/s", 3, 1, 8, 2.0
+    floor = "calls"
 
     def prepare(self):
         pass

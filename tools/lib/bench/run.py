@@ -37,42 +37,64 @@ def measure(kind, sandboxes):
     return samples
 
 
-def show(name, rows):
-    cells = ["%-26s" % name]
-    for row in rows:
-        cells.append("%10.3f %10.3f" % (row["p50"], row["p99"]))
-    unit = rows[0]["unit"]
+def better(row, other):
+    """How many times better the first is."""
+    return other["p50"] / row["p50"] if row["unit"] in ("ms", "MB") else row["p50"] / other["p50"]
+
+
+def title(sandboxes, floors):
+    cells = ["%-26s" % ""] + ["%21s" % ("%s:%d p50/p99" % (s.host, s.port)) for s in sandboxes]
+    if len(sandboxes) == 2:
+        cells.append("%9s" % "better")
+    if floors:
+        cells.append("%10s %8s" % ("floor", "of floor"))
+    print("  ".join(cells))
+
+
+def better(row, other):
+    """How many times better the first is."""
+    return other["p50"] / row["p50"] if row["unit"] in ("ms", "MB") else row["p50"] / other["p50"]
+
+
+def show(name, rows, floor=None):
+    cells = ["%-26s" % name] + ["%10.3f %10.3f" % (row["p50"], row["p99"]) for row in rows]
     if len(rows) == 2:
-        better = rows[1]["p50"] / rows[0]["p50"] if unit in ("ms", "MB") else rows[0]["p50"] / rows[1]["p50"]
-        cells.append("%8.2fx" % better)
-    print("  ".join(cells), unit, flush=True)
+        cells.append("%8.2fx" % better(*rows))
+    if floor:
+        cells.append("%10.3f %7.2fx" % (floor["p50"], better(floor, rows[0])))
+    print("  ".join(cells), rows[0]["unit"], flush=True)
 
 
-def bench(sandboxes, pids, only, with_c_client):
-    """{measure: [figures a backend]}. The ratio printed is how much better the first backend is than the second."""
-    print("%-26s  %s" % ("", "  ".join("%21s" % ("%s:%d p50/p99" % (s.host, s.port)) for s in sandboxes)))
-    results = {}
+def bench(sandboxes, pids, only, with_c_client, floors):
+    """({measure: [figures a backend]}, {measure: figures of its floor}). The ratio printed is how much better the first backend is than
+    the second, and "of floor" how much better its floor is. `floors` is what floors.started() gives, or {}."""
+    title(sandboxes, floors)
+    results, lowest = {}, {}
+
+    def add(name, unit, samples):
+        rows = [figures(values, unit) for values in samples]
+        results[name] = rows[:len(sandboxes)]
+        if len(rows) > len(sandboxes):
+            lowest[name] = rows[-1]
+        show(name, results[name], lowest.get(name))
+
     for kind in MEASURES:
         if only and not any(part in kind.name for part in only):
             continue
         try:
-            rows = [figures(values, kind.unit) for values in measure(kind, sandboxes)]
+            samples = measure(kind, sandboxes + [floors[kind.floor]] * (kind.floor in floors))
         except (RuntimeError, OSError) as broken:
             print("%-26s  not measured: %s" % (kind.name, str(broken).strip().splitlines()[-1][:160]))
             continue
-        results[kind.name] = rows
-        show(kind.name, rows)
+        add(kind.name, kind.unit, samples)
     if with_c_client and (not only or "C client" in only):
-        results["call, C client"] = rows = [figures(call_with_c_client(sandbox), "ms") for sandbox in sandboxes]
-        show("call, C client", rows)
+        add("call, C client", "ms", call_with_c_client(sandboxes + [floors["calls"]] * ("calls" in floors)))
     if pids and (not only or "memory" in only):
-        values = [megabytes_a_session(sandbox, pid) for sandbox, pid in zip(sandboxes, pids)]
-        results["memory a session"] = rows = [figures([value], "MB") for value in values]
-        show("memory a session (PSS)", rows)
-    return results
+        add("memory a session (PSS)", "MB", [[megabytes_a_session(sandbox, pid)] for sandbox, pid in zip(sandboxes, pids)])
+    return results, lowest
 
 
-def write(path, sandboxes, results):
+def write(path, sandboxes, results, lowest):
     with open(path, "w") as file:
-        json.dump({"backends": ["http://%s:%d" % (s.host, s.port) for s in sandboxes], "results": results}, file, indent=2)
+        json.dump({"backends": ["http://%s:%d" % (s.host, s.port) for s in sandboxes], "results": results, "floors": lowest}, file, indent=2)
         file.write("\n")

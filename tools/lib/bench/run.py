@@ -37,11 +37,6 @@ def measure(kind, sandboxes):
     return samples
 
 
-def better(row, other):
-    """How many times better the first is."""
-    return other["p50"] / row["p50"] if row["unit"] in ("ms", "MB") else row["p50"] / other["p50"]
-
-
 def title(sandboxes, floors):
     cells = ["%-26s" % ""] + ["%21s" % ("%s:%d p50/p99" % (s.host, s.port)) for s in sandboxes]
     if len(sandboxes) == 2:

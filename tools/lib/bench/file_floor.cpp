@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // file_floor: takes 100 MB into memory and gives them from there with as few system calls and copies as a socket needs. (A bare cpp-httplib
-// is slower than a good backend at that: it takes a body by 4 KiB.) Prints its port and serves until it is killed.
+// is slower than a good backend at that: it takes a body by 4 KiB.) Prints its port and serves as long as its parent lives.
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -59,6 +61,7 @@ bool answer(int socket) {
 }  // namespace
 
 int main() {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // floors: a bare cpp-httplib with behind it what no backend can do without: a process that answers a packet, one that makes namespaces, one
-// that executes bash. Prints its port and serves until it is killed. Its one session is called "floor".
+// that executes bash. Prints its port and serves as long as its parent lives. Its one session is called "floor".
 #include <httplib.h>
 #include <linux/sched.h>
 #include <signal.h>
@@ -82,6 +82,7 @@ void run_bash() {
 }  // namespace
 
 int main() {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   make_jail();  // where that is not possible, nothing is served
   std::counting_semaphore<8> places(8), jails(0);  // made ahead, as by a backend with a pool
   std::thread([&] {

@@ -1,58 +1,64 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The service `rookery` of container/compose.yaml, started as Docker Compose does: Debian's is too old for systempaths=unconfined."""
+"""The service `rookery` of container/compose.yaml, started by Docker Compose."""
 
-import contextlib
-import re
+import json
+import os
+import subprocess
 import unittest
 
+import compose_program
+import container_server
 import engine
 import ways
-import yaml
-from container_server import ContainerServer
-from harness import wait_for
+from harness import Sandbox
 
-NETWORK = "rookery-test-compose"
-
-
-def arguments(service):
-    """Of `docker run`, for each key of the service."""
-    health = service["healthcheck"]
-    found = ["--network", NETWORK, "--network-alias", "rookery"]
-    found += ["--health-cmd", " ".join(health["test"][1:]), "--health-interval", health["interval"], "--health-timeout", health["timeout"],
-              "--health-retries", health["retries"], "--health-start-period", health["start_period"]]
-    for flag, key in (("--memory", "mem_limit"), ("--cpus", "cpus"), ("--pids-limit", "pids_limit")):
-        found += [flag, re.sub(r"\$\{\w+:-(.*)\}", r"\1", str(service[key]))]
-    for name, value in service["environment"].items():
-        found += ["-e", "%s=%s" % (name, value)]
-    return found
-
-
-@contextlib.contextmanager
-def network():
-    engine.docker("network", "create", NETWORK)
-    try:
-        yield
-    finally:
-        engine.docker("network", "rm", NETWORK)
+PROJECT = "rookery-test"
+# What of the recommended run an engine is told.
+SAME = ("CapAdd", "CapDrop", "SecurityOpt", "MaskedPaths", "ReadonlyPaths", "ReadonlyRootfs", "Privileged")
 
 
 class Compose(unittest.TestCase):
-    def test_it_serves_this_machine_and_its_network_by_its_name(self):
-        service = yaml.safe_load((ways.SOURCE / "container" / "compose.yaml").read_text())["services"]["rookery"]
-        # What is left of it is the recommended run (test_documents.py) and the tests' own name and port.
-        self.assertEqual(set(service) - {"image", "ports", "cap_drop", "cap_add", "security_opt", "read_only", "tmpfs", "stop_grace_period", "restart"},
-                         {"networks", "environment", "healthcheck", "mem_limit", "cpus", "pids_limit"})
-        with network():
-            server = ContainerServer(way="least", more=arguments(service))
-            self.addCleanup(server.clean_up)
-            try:
-                server.wait_until_ready()
-                with server.sandbox.create() as session:
-                    self.assertEqual(session.code("print(6 * 7)").stdout, "42")
-                wait_for(lambda: engine.inspect(server.name)["State"]["Health"]["Status"] == "healthy", 60, "healthy")
-                # As Otari calls it. From its own container: the engine's firewall, which passes packets on to others, is not the tests' to change.
-                ask = ["exec", server.name, "curl", "-fsS", "-m", "20", "-X", "POST"]
-                self.assertIn('"session_id":"sbx_', engine.docker(*ask, "http://rookery:8080/sessions")[1])
-                self.assertNotEqual(engine.docker(*ask, "-H", "Host: elsewhere", "http://rookery:8080/sessions", check=False)[0], 0)
-            finally:
-                server.stop()
+    @classmethod
+    def setUpClass(cls):
+        cls.program = compose_program.program()
+        cls.addClassCleanup(cls.compose, "down", "--timeout", "5")
+        cls.compose("up", "--detach", "--wait", "rookery")  # until its health check says so
+        cls.container = cls.compose("ps", "-q", "rookery").strip()
+
+    @classmethod
+    def compose(cls, *arguments):
+        done = subprocess.run([cls.program, "-p", PROJECT, "-f", ways.SOURCE / "container" / "compose.yaml", *arguments], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=120, env={**os.environ, "ROOKERY_IMAGE": container_server.IMAGE})
+        if done.returncode != 0:
+            raise AssertionError("compose %s: %s" % (arguments[0], done.stdout + done.stderr))
+        return done.stdout
+
+    def test_the_engine_is_told_the_recommended_run(self):
+        other = engine.docker("create", *ways.LEAST, container_server.IMAGE)[1].strip()
+        self.addCleanup(engine.docker, "rm", other)
+        here, there = (engine.inspect(name)["HostConfig"] for name in (self.container, other))
+
+        def comparable(host):
+            # Compose hands the profile on with its own white space.
+            options = [json.loads(text.partition("=")[2]) if text.startswith("seccomp=") else text for text in host["SecurityOpt"]]
+            return {**{key: host[key] for key in SAME}, "SecurityOpt": sorted(options, key=str)}
+
+        self.assertEqual(comparable(here), comparable(there))
+        self.assertEqual(list(here["Tmpfs"]), list(there["Tmpfs"]))
+        self.assertEqual((here["Memory"], here["NanoCpus"], here["PidsLimit"]), (8 << 30, 2 * 10**9, 8192))
+
+    def test_it_serves_this_machine(self):
+        with Sandbox("http://127.0.0.1:8180").create() as session:
+            self.assertEqual(session.code("print(6 * 7)").stdout, "42")
+
+    def test_it_serves_its_network_by_its_name(self):
+        # As Otari calls it. From its own container: the engine's firewall, which passes packets on to others, is not the tests' to change.
+        ask = ["exec", self.container, "curl", "-fsS", "-m", "20", "-X", "POST"]
+        self.assertIn('"session_id":"sbx_', engine.docker(*ask, "http://rookery:8080/sessions")[1])
+        self.assertNotEqual(engine.docker(*ask, "-H", "Host: elsewhere", "http://rookery:8080/sessions", check=False)[0], 0)
+
+    def test_both_services_are_understood(self):
+        services = json.loads(self.compose("config", "--format", "json"))["services"]
+        self.assertEqual(set(services), {"rookery", "otari"})
+        self.assertEqual(services["otari"]["depends_on"]["rookery"]["condition"], "service_healthy")
+        self.assertEqual(set(services["rookery"]["networks"]), {"sandbox"})

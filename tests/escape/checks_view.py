@@ -106,14 +106,23 @@ def cgroup_root():
     return [line.strip() for line in open("/proc/self/cgroup") if not line.strip().endswith(":/")]
 
 
+def directories_without(flag):
+    """(path, names) of each directory of each mounted file system; of one with this flag of statvfs(3) only the first."""
+    mounted = [line.split()[4] for line in open("/proc/self/mountinfo")]
+    for place in mounted:
+        for top, directories, names in os.walk(place):
+            directories[:] = [name for name in directories if os.path.join(top, name) not in mounted]
+            if os.statvfs(top).f_flag & flag:
+                directories.clear()
+            yield top, names
+
+
 @check("writable places are /workspace, /tmp and /dev/shm")
 def writable_places():
     found, allowed = [], ("/workspace", "/tmp", "/dev/shm", "/var/sandbox", "/var/tmp", "/proc")
-    mounted = [line.split()[4] for line in open("/proc/self/mountinfo")]
-    for top, directories, _ in (entry for place in mounted if not place.startswith(allowed) for entry in os.walk(place)):
-        directories[:] = [name for name in directories if os.path.join(top, name) not in mounted]
-        if os.statvfs(top).f_flag & os.ST_RDONLY:
-            directories.clear()  # all of what is mounted here, which can be as much as the host has
+    for top, _ in directories_without(os.ST_RDONLY):
+        if top.startswith(allowed):
+            continue
         try:
             os.close(os.open(top, os.O_TMPFILE | os.O_WRONLY, 0o600))
             found.append(top)
@@ -139,8 +148,7 @@ def image_files():
 @check("no set-user-id program gives anything, none can be made")
 def setuid_files():
     found = []
-    for top, directories, names in os.walk("/"):
-        directories[:] = [name for name in directories if os.path.join(top, name) not in ("/proc", "/sys")]
+    for top, names in directories_without(os.ST_NOSUID):
         for name in names:
             path = os.path.join(top, name)
             try:
@@ -156,13 +164,22 @@ def setuid_files():
 
 @check("no socket or pipe file of the machine is in sight, which a read-only mount would not close")
 def sockets_in_trees():
-    found = []
-    for top, directories, names in os.walk("/"):
-        directories[:] = [name for name in directories if os.path.join(top, name) not in ("/proc", "/workspace", "/tmp", "/dev/shm")]
-        for name in names:
-            mode = os.lstat(os.path.join(top, name)).st_mode
-            if stat.S_ISSOCK(mode) or stat.S_ISFIFO(mode):
-                found.append(os.path.join(top, name))
+    found, left = [], ["/"]
+    while left:
+        top = left.pop()
+        if top in ("/proc", "/workspace", "/tmp", "/dev/shm"):
+            continue
+        try:
+            entries = list(os.scandir(top))
+        except OSError:
+            continue
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                left.append(entry.path)
+            elif not entry.is_symlink() and not entry.is_file(follow_symlinks=False):
+                mode = entry.stat(follow_symlinks=False).st_mode
+                if stat.S_ISSOCK(mode) or stat.S_ISFIFO(mode):
+                    found.append(entry.path)
     return found
 
 

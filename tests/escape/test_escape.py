@@ -13,7 +13,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integration"))
 
 import process_tree  # noqa: E402
-from harness import ServerTestCase, wait_for  # noqa: E402
+from harness import SLOWNESS, ServerTestCase, wait_for  # noqa: E402
 
 HERE = pathlib.Path(__file__).parent
 SECRET = "rookery-test-secret-7c1d"
@@ -25,7 +25,8 @@ class Escape(ServerTestCase):
 
     given_up: tuple = ()  # promises that such a server does not make
 
-    settings = {"TELEMETRY_OTLP_HEADERS": "authorization=" + SECRET}
+    seconds = int(110 * SLOWNESS)  # for all checks of a module
+    settings = {"TELEMETRY_OTLP_HEADERS": "authorization=" + SECRET, "SANDBOX_MAX_TIMEOUT": str(seconds), "SANDBOX_RUNNER_CPU_SECONDS": str(seconds)}
 
     def parameters(self, other):
         nested = wait_for(lambda: self.sandbox.health().get("jail"), 5, "the warden's answer") == "nested"
@@ -72,7 +73,7 @@ class Escape(ServerTestCase):
         common = (HERE / "inside.py").read_text()
         source = common + "\nPARAMETERS = " + repr(self.parameters(other)) + "\n" + \
             (HERE / module).read_text().replace("from inside import *", "") + "\nrun_checks()\n"
-        result = self.session.code(source, 110)
+        result = self.session.code(source, self.seconds)
         verdicts = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
         self.assertEqual(result.return_code, 0, result)
         self.assertEqual(len(verdicts), source.count("\n@check("), "checks that reported")

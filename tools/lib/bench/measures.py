@@ -192,6 +192,7 @@ class Download(Upload):
     def prepare(self):
         super().prepare()
         Upload.sample(self)
+        self.connection.reused = bytearray(100 * MB)  # a fresh one each time would take longer than the transfer
         self.ready = self.connection.head("GET", self.session.target + "/files?path=big", None)
 
     def sample(self):

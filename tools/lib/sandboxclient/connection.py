@@ -54,6 +54,7 @@ class Connection:
         self.host, self.port, self.timeout = host, port, timeout
         self.sock = None
         self.buffer = b""
+        self.reused = b""  # a bytearray that bodies of its length are read into, for who keeps none of them
         host_text = "[%s]" % host if ":" in host else host
         self.host_line = ("Host: %s:%d\r\n" % (host_text, port)).encode()
 
@@ -161,7 +162,7 @@ class Connection:
         if len(rest) >= length:
             self.buffer = rest[length:]
             return rest[:length]
-        body = bytearray(length)
+        body = self.reused if len(self.reused) == length else bytearray(length)
         body[:len(rest)] = rest
         view, filled = memoryview(body), len(rest)
         while filled < length:

@@ -66,6 +66,9 @@ def bench(sandboxes, pids, only, with_c_client, floors):
     title(sandboxes, floors)
     results, lowest = {}, {}
 
+    def floor_of(name):
+        return [floors[name]] if name in floors else []
+
     def add(name, unit, samples):
         rows = [figures(values, unit) for values in samples]
         results[name] = rows[:len(sandboxes)]
@@ -77,13 +80,13 @@ def bench(sandboxes, pids, only, with_c_client, floors):
         if only and not any(part in kind.name for part in only):
             continue
         try:
-            samples = measure(kind, sandboxes + [floors[kind.floor]] * (kind.floor in floors))
+            samples = measure(kind, sandboxes + floor_of(kind.floor))
         except (RuntimeError, OSError) as broken:
             print("%-26s  not measured: %s" % (kind.name, str(broken).strip().splitlines()[-1][:160]))
             continue
         add(kind.name, kind.unit, samples)
     if with_c_client and (not only or "C client" in only):
-        add("call, C client", "ms", call_with_c_client(sandboxes + [floors["calls"]] * ("calls" in floors)))
+        add("call, C client", "ms", call_with_c_client(sandboxes + floor_of("calls")))
     if pids and (not only or "memory" in only):
         add("memory a session (PSS)", "MB", [[megabytes_a_session(sandbox, pid)] for sandbox, pid in zip(sandboxes, pids)])
     return results, lowest

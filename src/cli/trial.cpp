@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/trial.h"
 
+#include <fcntl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -10,8 +12,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <string_view>
 
+#include "sys/cgroup.h"
+#include "sys/error.h"
+#include "sys/unique_fd.h"
 #include "warden/setup_times.h"
 
 namespace rookery::cli {
@@ -20,6 +26,45 @@ namespace {
 
 constexpr int kTrials = 5;
 constexpr const char* kSelf = "ROOKERY_SELF";
+
+// With cgroup v2 a start has to be the only process of its cgroup, in which this one is, too, and the trial as its child: it waits
+// in a cgroup below while the trial lasts. Where that cannot be done the trial goes on, and says what is missing.
+class OutOfTheWay {
+ public:
+  OutOfTheWay() noexcept {
+    try {
+      const sys::CgroupLayout layout = sys::CgroupLayout::discover();
+      if (layout.unified()) step_aside(layout);
+    } catch (const std::exception&) {
+    }
+  }
+  ~OutOfTheWay() {
+    if (!procs_) return;
+    if (::write(procs_.get(), "0", 1) != 1 || ::unlinkat(parent_.get(), name_.c_str(), AT_REMOVEDIR) != 0) {
+      std::fprintf(stderr, "rookery: the cgroup %s is left behind\n", name_.c_str());
+    }
+  }
+  OutOfTheWay(const OutOfTheWay&) = delete;
+  OutOfTheWay& operator=(const OutOfTheWay&) = delete;
+
+ private:
+  void step_aside(const sys::CgroupLayout& layout) {
+    const std::string& own = layout.own_directories().front();
+    parent_ = sys::UniqueFd(sys::check(::open(own.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open " + own));
+    sys::UniqueFd procs(sys::check(::openat(parent_.get(), "cgroup.procs", O_WRONLY | O_CLOEXEC), "open cgroup.procs"));
+    const sys::Cgroup aside = sys::Cgroup::create_below_own(layout, name_);
+    try {
+      aside.add(::getpid());
+      procs_ = std::move(procs);
+    } catch (...) {
+      ::unlinkat(parent_.get(), name_.c_str(), AT_REMOVEDIR);
+      throw;
+    }
+  }
+
+  const std::string name_ = "rookery-check-" + std::to_string(::getpid());
+  sys::UniqueFd parent_, procs_;
+};
 
 // "setup", name, nanoseconds (warden/setup_times.h).
 bool take_step(std::string_view line, Trial& trial) {
@@ -40,14 +85,21 @@ Trial try_a_jail() {
   Trial trial;
   ::setenv(kSelf, std::filesystem::read_symlink("/proc/self/exe").c_str(), 1);
   ::setenv(warden::SetupTimes::kVariable, "1", 1);
+  int ends[2];
+  sys::check(::pipe2(ends, O_CLOEXEC), "make a pipe");
+  sys::UniqueFd hear(ends[0]), wait(ends[1]);
+  sys::check(::dup2(hear.get(), STDIN_FILENO), "replace the standard input");
   const auto close = [](std::FILE* stream) { ::pclose(stream); };
-  std::unique_ptr<std::FILE, decltype(close)> output(::popen("exec \"$ROOKERY_SELF\" run -c pass 2>&1 </dev/null", "re"), close);
+  // It begins at the end of its input.
+  std::unique_ptr<std::FILE, decltype(close)> output(::popen("read begin; exec \"$ROOKERY_SELF\" run -c pass 2>&1 </dev/null", "re"), close);
   ::unsetenv(kSelf);
   ::unsetenv(warden::SetupTimes::kVariable);
   if (!output) {
     trial.error = "it could not be started";
     return trial;
   }
+  const OutOfTheWay aside;
+  wait.reset();
   std::array<char, 4096> buffer;
   while (std::fgets(buffer.data(), buffer.size(), output.get()) != nullptr) {
     std::string_view line(buffer.data());

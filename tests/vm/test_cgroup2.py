@@ -75,6 +75,14 @@ class OwnScope(unittest.TestCase):
             self.assertEqual(directories(group), [])
             self.assertEqual((group / "cgroup.subtree_control").read_text().split(), [], "as it was found")
 
+    def test_check_tries_a_jail_there_and_leaves_it_as_it_was(self):
+        with scope("check") as (group, launcher):
+            done = subprocess.run([launcher, "check"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60 * SLOWNESS, env=plain_environment({}))
+            self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+            self.assertRegex(done.stdout, r"(?m)^trial +ok ")
+            self.assertEqual(directories(group), [])
+            self.assertEqual((group / "cgroup.subtree_control").read_text().split(), [])
+
     def test_what_was_enabled_already_stays_enabled(self):
         before = (ROOT / "cgroup.subtree_control").read_text().split()
         with running(SMALL), running(SMALL) as second:

@@ -16,7 +16,8 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 # Debian's docker.io builds with BuildKit without a plug-in; a client elsewhere in PATH may not.
 DOCKER = "/usr/bin/docker"
 DOCKERD = shutil.which("dockerd") or "/usr/sbin/dockerd"
-START_SECONDS = 90
+SLOWNESS = float(os.environ.get("ROOKERY_TEST_SLOWNESS", "1"))
+START_SECONDS = 90 * SLOWNESS
 
 
 class Unavailable(Exception):
@@ -26,7 +27,7 @@ class Unavailable(Exception):
 def docker(*arguments, timeout=120, check=True):
     """(exit status, output and errors) of the client; with `check`, AssertionError where the status is not 0."""
     done = subprocess.run([DOCKER, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, errors="replace", timeout=timeout)
+                          text=True, errors="replace", timeout=timeout * SLOWNESS)
     if check and done.returncode != 0:
         raise AssertionError("docker %s: status %d\n%s" % (" ".join(map(str, arguments)), done.returncode, done.stdout[-3000:]))
     return done.returncode, done.stdout

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Boots Debian's stock kernel in qemu on this machine's own files, with cgroup v2 only, and gives what the tests there said.
 
-The kernel comes from Debian's package, unpacked below the build directory: nothing is installed, no disk image is made."""
+No disk image is made."""
 
 import json
 import lzma
@@ -10,35 +10,13 @@ import shutil
 import subprocess
 import tempfile
 
+from debian_kernel import Unavailable, kernel
+
 HERE = pathlib.Path(__file__).resolve().parent
 # In the order in which they need each other; newer kernels have some of them built in.
-MODULES = ("virtio_ring", "virtio", "virtio_pci_modern_dev", "virtio_pci_legacy_dev", "virtio_pci", "9pnet", "9pnet_virtio",
-           "netfs", "fscache", "9p", "overlay")
+MODULES = ("virtio_ring", "virtio", "virtio_pci_modern_dev", "virtio_pci_legacy_dev", "virtio_pci", "netfs", "fscache",
+           "9pnet", "9pnet_virtio", "9p", "overlay", "llc", "stp", "bridge", "veth")
 MEMORY_MB = 3072
-
-
-class Unavailable(Exception):
-    """This machine cannot boot one; says why."""
-
-
-def kernel(cache):
-    """The directory with the unpacked package of Debian's stock kernel; downloaded once."""
-    unpacked = cache / "kernel"
-    if not list(unpacked.glob("boot/vmlinuz-*")):
-        depends = subprocess.run(["apt-cache", "depends", "linux-image-amd64"], capture_output=True, text=True)
-        names = [line.split()[1] for line in depends.stdout.splitlines() if line.strip().startswith("Depends: linux-image-")]
-        if not names:
-            raise Unavailable("apt knows no package linux-image-amd64")
-        cache.mkdir(parents=True, exist_ok=True)
-        download = subprocess.run(["apt-get", "download", "-q", names[0]], cwd=cache, capture_output=True, text=True)
-        packages = sorted(cache.glob(names[0] + "_*.deb"))
-        if not packages:
-            raise Unavailable("cannot download %s: %s" % (names[0], download.stderr.strip()[-300:]))
-        shutil.rmtree(unpacked, ignore_errors=True)
-        subprocess.run(["dpkg-deb", "-x", packages[-1], cache / "kernel.new"], check=True)
-        (cache / "kernel.new").rename(unpacked)
-        packages[-1].unlink()
-    return unpacked
 
 
 def write_initramfs(unpacked, to):
@@ -61,12 +39,12 @@ def write_initramfs(unpacked, to):
             subprocess.run(["cpio", "-o", "-H", "newc", "--quiet"], cwd=root, input=names.encode(), stdout=archive, check=True)
 
 
-def boot(cache, job, seconds, parameters=""):
-    """Runs the job (guest.py) on a fresh boot. Gives (facts, tallies, what went wrong or "")."""
+def boot(cache, job, seconds, parameters="", suite=""):
+    """Runs the job (guest.py) on a fresh boot of the kernel of `suite`. Gives (facts, tallies, what went wrong or "")."""
     for program in ("qemu-system-x86_64", "cpio", "busybox", "dpkg-deb"):
         if not shutil.which(program):
             raise Unavailable("no " + program)
-    unpacked = kernel(cache)
+    unpacked = kernel(cache, suite)
     with tempfile.TemporaryDirectory(prefix="rookery-vm-") as scratch:
         results = pathlib.Path(scratch)
         (results / "job.json").write_text(json.dumps(job))
@@ -90,6 +68,8 @@ def boot(cache, job, seconds, parameters=""):
         said = console.read_text(errors="replace")[-3000:] if console.exists() else ""
         if (results / "broken").exists():
             problem = (results / "broken").read_text()
+        elif not problem and not (results / "facts.json").exists():
+            problem = "the guest ended before its tests began"
         if problem:
             problem += "\nits console:\n" + said
         lines = (results / "tallies").read_text().splitlines() if (results / "tallies").exists() else []

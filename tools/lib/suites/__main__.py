@@ -50,7 +50,7 @@ def run_suite(name, options, variables, building):
     if name == "vm":
         return vm_suite.vm(SOURCE, options.build, options.long, variables)
     if name == "container":
-        return container_suite.container(SOURCE, building, options.long, variables)
+        return container_suite.container(SOURCE, options.build, building, options.long, variables)
     if name == "fuzz":
         return native.fuzz(SOURCE, 60 if options.long else 4)
     if name == "legit":

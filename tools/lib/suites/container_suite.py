@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The image: built with an engine of the tests' own and run as the documents say; see tests/container."""
 
-from . import image_build
+from . import image_build, image_in_vm
 from .python_tests import run_module
 from .tally import Tally, fail, skip
 
@@ -19,7 +19,7 @@ AS_ON_THE_MACHINE = (
 )
 
 
-def container(source, building, long, environment):
+def container(source, build, building, long, environment):
     """`building`: an image_build.Beside."""
     status, output = building.result()
     if status != 0:
@@ -27,7 +27,9 @@ def container(source, building, long, environment):
     print("  image built", flush=True)
     try:
         with image_build.engine.Engine(image_build.DIRECTORY) as running:
-            return run_modules(source, long, {**environment, "DOCKER_HOST": running.host, "ROOKERY_TEST_IMAGE": image_build.IMAGE, "ROOKERY_TEST_WAY": "least"})
+            variables = {**environment, "DOCKER_HOST": running.host, "ROOKERY_TEST_IMAGE": image_build.IMAGE, "ROOKERY_TEST_WAY": "least"}
+            total = run_modules(source, long, variables)
+            return total + image_in_vm.image_in_vm(source, build, variables) if long else total
     except image_build.engine.Unavailable as reason:
         return fail("container: the engine that built the image does not start again: %s" % reason)
 

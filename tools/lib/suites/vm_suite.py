@@ -12,10 +12,11 @@ MODULE_SECONDS = 600
 
 
 class Boot:
-    """One boot: what is different about the machine, and what runs there."""
+    """One boot: what is different about the machine, and what runs there. `suite`: the release of Debian whose kernel it has."""
 
-    def __init__(self, name, modules, sysctl=(), parameters="", settings=(), landlock=True):
+    def __init__(self, name, modules, sysctl=(), parameters="", settings=(), landlock=True, suite="", seconds=None):
         self.name, self.modules, self.parameters, self.landlock = name, modules, parameters, landlock
+        self.suite, self.seconds = suite, seconds or BOOT_SECONDS * len(modules)
         self.sysctl, self.settings = dict(sysctl), dict(settings)
 
 
@@ -45,7 +46,7 @@ def run_boot(machine, cache, binary, boot, environment):
         "environment": {**{name: value for name, value in environment.items() if name.startswith("ROOKERY_TEST_")}, **boot.settings,
                         "ROOKERY_BINARY": str(binary), "ROOKERY_TEST_SLOWNESS": str(SLOWNESS)},
     }
-    facts, tallies, problem = machine.boot(cache, job, BOOT_SECONDS * len(boot.modules), boot.parameters)
+    facts, tallies, problem = machine.boot(cache, job, boot.seconds, boot.parameters, boot.suite)
     total = Tally()
     for line in tallies:
         tally = Tally(line["passed"], line["failed"], line["skipped"], ["(%s) %s" % (boot.name, reason) for reason in line["reasons"]])

@@ -167,7 +167,7 @@ def sockets_in_trees():
     found, left = [], ["/"]
     while left:
         top = left.pop()
-        if top in ("/proc", "/workspace", "/tmp", "/dev/shm"):
+        if top in ("/proc", "/workspace", "/tmp", "/dev/shm") or top.count("/") > PARAMETERS["depth"]:
             continue
         try:
             entries = list(os.scandir(top))

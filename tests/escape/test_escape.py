@@ -49,6 +49,8 @@ class Escape(ServerTestCase):
             "hidden_names": [other.id, "secret-of-another", str(self.server.scratch)] + [name for name in (os.uname().nodename,) if len(name) > 5],
             # Not the secret itself: the check looks for it in memory, where this text is, too.
             "secret_pattern": "[%s]%s" % (SECRET[0], SECRET[1:]), "mark": MARK, "nested": nested,
+            # Of the trees to walk: the VM shows this machine's own files, which take it minutes and have been walked here.
+            "depth": 3 if SLOWNESS > 10 else 100,
         }
 
     def make_ipc_of_the_host(self):

@@ -11,8 +11,9 @@ import driver
 sys.path.pop(0)
 driver.warm_up()
 import json
+serve = driver.prepare()
 if os.fork() == 0:
-    driver.serve(3)
+    serve(3)
 os.close(3)
 os._exit(os.WEXITSTATUS(os.wait()[1]))
 """

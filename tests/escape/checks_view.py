@@ -49,8 +49,18 @@ def init_files():
             found.append(name)
         except OSError:
             pass
-    found += [name for name in ("mem", "oom_score_adj", "oom_adj", "clear_refs", "timerslack_ns", "comm") if can_open("/proc/1/" + name, os.O_WRONLY)]
+    found += [name for name in ("mem", "oom_score_adj", "oom_adj", "clear_refs", "comm") if can_open("/proc/1/" + name, os.O_WRONLY)]
+    if can_write("/proc/1/timerslack_ns", b"1000"):  # the kernel lets anybody open it
+        found.append("timerslack_ns")
     return found + open_doors([("prlimit", lambda: call(302, 1, 7, None, ctypes.create_string_buffer(16)))], (errno.ESRCH,))
+
+
+def can_write(path, data):
+    try:
+        with open(path, "wb", buffering=0) as file:
+            return file.write(data) > 0
+    except OSError:
+        return False
 
 
 def read_some(path):

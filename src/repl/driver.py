@@ -3,7 +3,7 @@
 
 Started as `python -I -B driver.py`, with fd 3 the channel to the server, fds 0-2 /dev/null and two pipes, and the
 workspace as working directory. `driver.py zygote` is the process that interpreters are forked from (rookery_repl/zygote.py);
-each of them calls serve(channel). The extension module and the package rookery_repl lie next to this file.
+each of them goes on with what prepare() made. The extension module and the package rookery_repl lie next to this file.
 
 Environment, read by prepare() and then removed from os.environ:
   ROOKERY_NOFILE     limit on open files, soft and hard; 256

@@ -24,9 +24,7 @@ struct Segment {
 };
 
 // The segments of all loaded objects (dl_iterate_phdr(3)), in the order of their addresses within an object.
-struct Objects {
-  std::vector<std::vector<Segment>> all;
-};
+using Objects = std::vector<std::vector<Segment>>;
 
 int add_object(dl_phdr_info* info, std::size_t, void* to) {
   std::vector<Segment> segments;
@@ -36,7 +34,7 @@ int add_object(dl_phdr_info* info, std::size_t, void* to) {
     const std::uintptr_t mask = page_size() - 1;
     segments.push_back({{begin & ~mask, (begin + header.p_memsz + mask) & ~mask}, (header.p_flags & PF_W) != 0, (header.p_flags & PF_X) != 0});
   }
-  static_cast<Objects*>(to)->all.push_back(std::move(segments));
+  static_cast<Objects*>(to)->push_back(std::move(segments));
   return 0;
 }
 
@@ -50,7 +48,7 @@ Objects loaded_objects() {
 
 std::vector<Range> library_data() {
   std::vector<Range> found;
-  for (const std::vector<Segment>& object : loaded_objects().all) {
+  for (const std::vector<Segment>& object : loaded_objects()) {
     for (const Segment& segment : object) {
       if (segment.writable && !segment.executable) found.push_back(segment.range);
     }
@@ -59,7 +57,7 @@ std::vector<Range> library_data() {
 }
 
 void merge_library_text() noexcept {
-  for (const std::vector<Segment>& object : loaded_objects().all) {
+  for (const std::vector<Segment>& object : loaded_objects()) {
     const auto executable = [&](std::size_t i) { return i < object.size() && object[i].executable && !object[i].writable; };
     for (std::size_t i = 0; i < object.size(); ++i) {
       const Segment& segment = object[i];

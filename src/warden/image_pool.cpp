@@ -30,6 +30,16 @@ bool ImagePools::any_starting() const noexcept {
   return std::any_of(begin(), end(), [](const auto& pool) { return pool->starting > 0; });
 }
 
+Demand::Clock::time_point ImagePools::due(Demand::Clock::time_point now) const noexcept {
+  auto due = Demand::Clock::time_point::max();
+  for (const auto& pool : pools_) {
+    if (pool->starting > 0) due = std::min(due, now + std::chrono::seconds(1));
+    if (pool->demand.grown()) due = std::min(due, pool->demand.until());
+    if (pool->zygotes) due = std::min(due, now + std::chrono::milliseconds(pool->zygotes->timeout_ms()));
+  }
+  return due;
+}
+
 bool ImagePools::warming_up() const noexcept {
   return std::any_of(begin(), end(), [](const auto& pool) { return pool->zygotes && pool->zygotes->starting(); });
 }

@@ -52,6 +52,8 @@ class ImagePools {
   [[nodiscard]] std::uint32_t ready() const noexcept;  // jails
   [[nodiscard]] std::uint32_t zygote_starts() const noexcept;
   [[nodiscard]] bool any_starting() const noexcept;
+  // When one of them wants to be looked at again; time_point::max(): no need.
+  [[nodiscard]] Demand::Clock::time_point due(Demand::Clock::time_point now) const noexcept;
   // Whether a first zygote is still importing; jails that are built meanwhile get exec'd interpreters.
   [[nodiscard]] bool warming_up() const noexcept;
   // Whether a jail of any image, and of every image, has come up.

@@ -16,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::uint32_t kBuildsAtOnce = 4;
 constexpr auto kStartDeadline = std::chrono::seconds(60);  // a start of Python under software emulation takes 20
-constexpr int kRetryMs = 20;  // for cgroups that the kernel still holds
+constexpr auto kRetry = std::chrono::milliseconds(20);  // for cgroups that the kernel still holds
 constexpr auto kQuiet = std::chrono::milliseconds(8);  // without a lease or release, before the chores
 constexpr std::size_t kMostOver = 16;
 
@@ -215,12 +215,13 @@ void Pool::on_event(std::uint64_t event_tag) {
       }
       break;
     case Event::kReplChannel:
-      poller_.remove(jail.repl_channel());
-      if (jail.state != JailProcess::State::kStarting) break;
-      if (jail.read_repl_channel()) {
+      if (jail.state == JailProcess::State::kLeased) break;  // the server listens now
+      // It says that it is ready, and nothing else; its end, or whatever else it says, is the jail's.
+      if (!jail.interpreter_ready && jail.read_repl_channel()) {
         jail.interpreter_ready = true;
         if (jail.interpreter_known) on_ready(slot);
       } else {
+        poller_.remove(jail.repl_channel());
         jail.kill();
       }
       break;
@@ -240,10 +241,8 @@ void Pool::on_ready(Slot& slot) {
   const auto took = std::chrono::duration<double, std::milli>(Clock::now() - slot.jail->started());
   log::write_as("init", log::Level::kDebug, "jail started", {{"session_id", log::shortened(slot.jail->id())}, {"duration_ms", took.count()}});
   if (slot.leased) {
-    slot.jail->state = JailProcess::State::kLeased;
-    if (slot.pending) answers_.leased(slot.pending->nonce, wire::Type::kKilled, slot.lease, *slot.jail);
+    if (slot.pending) hand_over(slot, slot.pending->nonce, wire::Type::kKilled);
     slot.pending.reset();
-    slot.jail->forget_lease();
   } else {
     slot.jail->state = JailProcess::State::kReady;
     image.ready.push_back(slot.jail->slot());
@@ -259,11 +258,17 @@ void Pool::serve_waiting(ImagePool& image) {
     image.ready.pop_front();
     slot.leased = true;
     slot.lease = (++last_lease_ << 16) | slot.jail->slot();
-    slot.jail->state = JailProcess::State::kLeased;
-    answers_.leased(image.waiting.front(), wire::Type::kLeased, slot.lease, *slot.jail);
+    hand_over(slot, image.waiting.front(), wire::Type::kLeased);
     image.waiting.pop_front();
-    slot.jail->forget_lease();
   }
+}
+
+void Pool::hand_over(Slot& slot, std::uint64_t nonce, wire::Type type) {
+  JailProcess& jail = *slot.jail;
+  jail.state = JailProcess::State::kLeased;
+  answers_.leased(nonce, type, slot.lease, jail);
+  poller_.remove(jail.repl_channel());
+  jail.forget_lease();
 }
 
 void Pool::on_end(std::uint32_t index) {
@@ -361,19 +366,12 @@ void Pool::shut_down() noexcept {
 }
 
 int Pool::timeout_ms() const {
-  int wait = -1;
-  const auto at_most = [&](std::int64_t ms) { wait = wait < 0 ? static_cast<int>(ms) : std::min(wait, static_cast<int>(ms)); };
-  const auto until = [&](Clock::time_point due) {
-    at_most(std::max<std::int64_t>(0, std::chrono::ceil<std::chrono::milliseconds>(due - Clock::now()).count()));
-  };
-  if (!stale_cgroups_.empty()) at_most(kRetryMs);
-  if (chores_due_) until(*chores_due_);
-  for (const auto& image : images_) {
-    if (image->starting > 0) at_most(1000);
-    if (image->demand.grown()) until(image->demand.until());
-    if (image->zygotes) at_most(image->zygotes->timeout_ms());
-  }
-  return wait;
+  const auto now = Clock::now();
+  Clock::time_point due = images_.due(now);
+  if (!stale_cgroups_.empty()) due = std::min(due, now + kRetry);
+  if (chores_due_) due = std::min(due, *chores_due_);
+  if (due == Clock::time_point::max()) return -1;
+  return static_cast<int>(std::max<std::int64_t>(0, std::chrono::ceil<std::chrono::milliseconds>(due - now).count()));
 }
 
 void Pool::on_timer() {

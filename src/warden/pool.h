@@ -86,6 +86,7 @@ class Pool {
   void drop(std::uint32_t index) noexcept;
   void refill(ImagePool& image);
   void serve_waiting(ImagePool& image);
+  void hand_over(Slot& slot, std::uint64_t nonce, wire::Type type);  // to the server, which asked with `nonce`
   void postpone() noexcept;
   void do_chores();
   void dismiss_surplus(ImagePool& image) noexcept;

@@ -63,6 +63,32 @@ class SessionCrash(ServerTestCase):
         self.assertNotEqual(results[0].return_code, 0)
 
 
+class PoolCrash(ServerTestCase):
+    settings = {"SANDBOX_POOL_SIZE": "2"}
+
+    def of_jails(self):
+        """[init, interpreter] of each jail that waits for a lease."""
+        jails = []
+        for pid in self.server.tree():
+            if process_tree.title(pid).startswith("rookery: init"):
+                jails.append([pid] + [child for child in self.server.tree() if process_tree.stat_fields(child)[1:2] == [str(pid)]])
+        return jails
+
+    def test_a_process_killed_before_the_lease_takes_its_jail_out_of_the_pool(self):
+        def whole():
+            jails = self.of_jails()
+            return jails if len(jails) == 2 and all(len(jail) == 2 for jail in jails) and self.sandbox.health()["ready_sessions"] == 2 else None
+
+        for place in (1, 0):
+            before = wait_for(whole, 20, "a full pool")
+            os.kill(before[0][place], signal.SIGKILL)
+            wait_for(lambda: whole() and before[0] not in self.of_jails(), 20, "another jail in its place")
+            for session in (self.new_session(), self.new_session()):
+                result = session.code("print('first')")
+                self.assertEqual((result.stdout, bool(result.field("interpreter_restarted"))), ("first", False), result)
+                session.delete()
+
+
 @unittest.skipUnless(os.geteuid() == 0, "rookery serve needs to be started as root")
 class ServerCrash(unittest.TestCase):
     """kill -9 of one process: the rest ends, and the next start finds a clean place."""

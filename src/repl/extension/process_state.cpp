@@ -31,12 +31,17 @@ sigset_t only_interrupt() noexcept {
   return set;
 }
 
+// Not SIG_IGN, which programs that a thread starts meanwhile would keep (execve(2)).
+extern "C" void take_no_notice(int) {}
+
+struct sigaction interrupt_handler {};
+
 }  // namespace
 
 void SignalDispositions::remember() noexcept {
   for (int number = 1; number < kCount; ++number) {
-    known_[number] =
-        number != SIGKILL && number != SIGSTOP && ::sigaction(number, nullptr, &start_[number]) == 0;
+    known_[number] = number != SIGINT && number != SIGKILL && number != SIGSTOP &&
+                     ::sigaction(number, nullptr, &start_[number]) == 0;
   }
 }
 
@@ -64,11 +69,21 @@ void release_signals() noexcept {
   ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
 }
 
-void discard_interrupt() noexcept {
+void remember_interrupt_handler() noexcept { ::sigaction(SIGINT, nullptr, &interrupt_handler); }
+
+void ignore_interrupts() noexcept {
+  struct sigaction nothing {};
+  nothing.sa_handler = take_no_notice;
+  nothing.sa_flags = SA_RESTART;
+  ::sigaction(SIGINT, &nothing, nullptr);
+}
+
+void expect_interrupts() noexcept {
   const sigset_t set = only_interrupt();
   const timespec at_once{};
   while (::sigtimedwait(&set, nullptr, &at_once) >= 0 || errno == EINTR) {
   }
+  ::sigaction(SIGINT, &interrupt_handler, nullptr);
 }
 
 void cancel_timers() noexcept {

@@ -19,14 +19,19 @@ class SignalDispositions {
 
  private:
   struct sigaction start_[kCount] = {};
-  bool known_[kCount] = {};  // false for SIGKILL, SIGSTOP and libc's own signals
+  bool known_[kCount] = {};  // false for SIGINT (see below), SIGKILL, SIGSTOP and libc's own signals
 };
 
 // SIGINT is held back in the calling thread while the driver works, so that an interrupt for a cell hits
 // that cell's code and nothing else.
-void hold_interrupt() noexcept;     // blocks SIGINT
-void release_signals() noexcept;    // unblocks everything
-void discard_interrupt() noexcept;  // consumes a held one, which was meant for a cell that has ended
+void hold_interrupt() noexcept;   // blocks SIGINT
+void release_signals() noexcept;  // unblocks everything
+
+// Between two cells SIGINT does nothing, whichever thread the kernel gives it to: one of the user's that took it before a cell
+// began could otherwise tell Python of it after that.
+void remember_interrupt_handler() noexcept;
+void ignore_interrupts() noexcept;
+void expect_interrupts() noexcept;  // the remembered handler again; a held interrupt was meant for a cell that has ended
 
 void cancel_timers() noexcept;  // alarm() and the three setitimer() clocks
 

@@ -93,6 +93,7 @@ bool claim_process(int channel, unsigned long open_files, const char* workspace)
     return false;
   }
   session.dispositions.remember();
+  remember_interrupt_handler();
   session.workspace = workspace;
   session.pid = ::getpid();
   ::pthread_atfork(nullptr, nullptr, close_channel_in_fork);
@@ -101,8 +102,6 @@ bool claim_process(int channel, unsigned long open_files, const char* workspace)
 }
 
 PyObject* restore_process() noexcept {
-  restore_descriptors();
-  cancel_timers();
   leave_lost_directory(session.workspace.c_str());
   bool changed[SignalDispositions::kCount];
   PyObject* numbers = PyList_New(0);
@@ -121,13 +120,13 @@ void restore_descriptors() noexcept {
 }
 
 void serve(PyObject* run_cell, PyObject* tidy) {
+  ignore_interrupts();
   if (!send_ready(session.descriptors.channel)) ::_exit(kExitBroken);
   Request request;
   for (;;) {
     const Receive received = receive_unlocked(request);
     if (received != Receive::kRequest) ::_exit(received == Receive::kClosed ? kExitClosed : kExitBroken);
-    // An interrupt that came too late for the last cell must not hit this one.
-    discard_interrupt();
+    expect_interrupts();
     restore_descriptors();
     drop_tripped_signals();
     const Outcome outcome = run(run_cell, request);
@@ -135,6 +134,7 @@ void serve(PyObject* run_cell, PyObject* tidy) {
       std::fflush(nullptr);
       ::_exit(outcome.return_code & 0xff);
     }
+    ignore_interrupts();
     cancel_timers();  // an alarm that nobody waits for any more would kill the interpreter
     if (!answer_unlocked(request, outcome)) ::_exit(kExitBroken);
     Py_XDECREF(PyObject_CallObject(tidy, nullptr));

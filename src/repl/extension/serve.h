@@ -14,7 +14,7 @@ constexpr int kExitBroken = 70;  // channel or private descriptors are gone (EX_
 // cell starts whose working directory is gone. False with an exception set.
 bool claim_process(int channel, unsigned long open_files, const char* workspace) noexcept;
 
-// The state between cells: fds 0-2, timers, working directory, signal dispositions. Returns the numbers
+// The state between cells: working directory, signal dispositions. Returns the numbers
 // of signals whose disposition had to be put back, so that Python's own table can follow, or null.
 PyObject* restore_process() noexcept;
 
@@ -23,8 +23,9 @@ void restore_descriptors() noexcept;
 
 // Tells the server that the interpreter is ready, then runs run_cell(source, error) for each request:
 // source is bytes, or None with the errno that kept it from being read. It returns (return code, errno).
-// A KeyboardInterrupt from it answers 1; any other exception means that the driver itself is damaged: the process ends. After each answer tidy() is called: what can be put back then costs no call any
-// time. Never returns; a fork of the process that comes out of a cell ends there.
+// A KeyboardInterrupt from it answers 1; any other exception means that the driver itself is damaged: the process ends. After
+// each answer tidy() is called: what can be put back then costs no call any time.
+// Never returns; a fork of the process that comes out of a cell ends there.
 [[noreturn]] void serve(PyObject* run_cell, PyObject* tidy);
 
 }  // namespace rookery::repl

@@ -55,7 +55,7 @@ class Session:
 
     def run_cell(self, source, error):
         """(return code, errno of an uncaught OSError or 0). `source` is bytes, or None with the errno of its loss."""
-        self._state.restore()
+        self._state.restore_after_threads()
         try:
             return self._execute(source, error)
         finally:
@@ -89,6 +89,7 @@ class Session:
                 native.interruptible(_show, value)
         except BaseException as exception:
             self._settle()
+            self._state.restore()  # for what it takes to show the exception
             return self._report(exception)
         self._settle()
         return _SUCCESS
@@ -105,7 +106,8 @@ class Session:
                 native.interruptible(_flush, stream)
             except BaseException:
                 pass  # the user's own stream, and the cell is over
-        self._state.restore()
+        self._state.restore_interrupt()
+        self._streams.restore(self._sys)
         native.restore_descriptors()
         self._streams.flush()
 

@@ -3,6 +3,7 @@
 from rookery_repl.private import BUILTINS as __builtins__, native
 
 import _signal
+import _thread
 import builtins
 import sys
 
@@ -23,12 +24,17 @@ class State:
         self._handlers = {number: _signal.getsignal(number) for number in range(1, _signal.NSIG)}
 
     def tidy(self):
-        """After the answer to a cell: what only cells change, and is slow to look at."""
+        """After the answer to a cell, while nobody waits."""
+        self.restore()
         self._restore_signals()
         self._restore_thread_hooks()
 
+    def restore_after_threads(self):
+        """Before a cell: only threads can have been at work since the last one was tidied up after."""
+        if _thread._count():
+            self.restore()
+
     def restore(self):
-        """Before a cell, as threads may have been at work; and after it, for what the driver itself has to do then."""
         native.restore_items(*self._builtins)
         native.restore_items(*self._sys)
         native.restore_items(*self._modules)
@@ -40,13 +46,15 @@ class State:
                 namespace[name] = list(saved)
         self._streams.restore(namespace)
 
+    def restore_interrupt(self):
+        # The kernel knows one handler for all of Python's, so a changed one shows here only.
+        if _signal.getsignal(_signal.SIGINT) is not _signal.default_int_handler:
+            _signal.signal(_signal.SIGINT, _signal.default_int_handler)
+
     def _restore_signals(self):
         for number in native.restore_process():
             if self._handlers[number] is not None:
                 _signal.signal(number, self._handlers[number])
-        # The kernel knows one handler for all of Python's, so a changed one shows here only.
-        if _signal.getsignal(_signal.SIGINT) is not _signal.default_int_handler:
-            _signal.signal(_signal.SIGINT, _signal.default_int_handler)
 
     def _restore_thread_hooks(self):
         threading = self._modules[0].get("threading")

@@ -290,6 +290,7 @@ void JailCall::read_repl() {
     return_code_ = code;
     error_number_ = error;
     finished_ = true;
+    return;
   }
 }
 

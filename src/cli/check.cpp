@@ -27,6 +27,7 @@
 #include "sys/landlock.h"
 #include "sys/unique_fd.h"
 #include "sys/whole_proc.h"
+#include "util/container_advice.h"
 #include "util/findings.h"
 #include "warden/id_range.h"
 #include "warden/launch.h"
@@ -86,7 +87,7 @@ Finding user_namespaces() {
   return {false, true,
           std::string("cannot make namespaces: ") + std::strerror(error) +
               " (see /proc/sys/user/max_user_namespaces; in Docker --security-opt seccomp=docker-seccomp.json or --privileged; a "
-              "chroot'ed process cannot)"};
+              "chroot'ed process cannot)" + util::restriction_advice()};
 }
 
 Finding mounts() {
@@ -96,7 +97,7 @@ Finding mounts() {
     return ::mount("tmpfs", "/tmp", "tmpfs", 0, "size=64k") == 0 ? 0 : errno;
   });
   if (error == 0) return {true, true, "file systems can be mounted"};
-  return {false, true, std::string("cannot mount: ") + std::strerror(error) + " (AppArmor? in Docker --security-opt apparmor=unconfined or the profile in container/apparmor)"};
+  return {false, true, std::string("cannot mount: ") + std::strerror(error) + " (AppArmor? in Docker --security-opt apparmor=unconfined or the profile in container/apparmor)" + util::restriction_advice()};
 }
 
 Finding find_cgroups() {

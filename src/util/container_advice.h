@@ -11,4 +11,8 @@ bool in_container() noexcept;
 // container.
 std::string container_advice();
 
+// Where AppArmor keeps user namespaces for programs with a profile or CAP_SYS_ADMIN (Ubuntu since 23.10): how rookery gets them. To be put
+// behind an error's text, too; empty elsewhere.
+std::string restriction_advice();
+
 }  // namespace rookery::util

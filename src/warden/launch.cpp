@@ -96,7 +96,7 @@ sys::Cloned clone_warden() {
   } catch (const std::system_error& error) {
     throw std::runtime_error(std::string("cannot make a user namespace: ") + error.code().message() +
                              " (a process that was only chroot'ed cannot: start from a real root; see also "
-                             "/proc/sys/user/max_user_namespaces)" + util::container_advice());
+                             "/proc/sys/user/max_user_namespaces)" + util::container_advice() + util::restriction_advice());
   }
 }
 
@@ -182,7 +182,8 @@ void show_whole_proc() {
   if (error == 0) return;
   static constexpr cap_value_t kToMount[] = {CAP_SYS_ADMIN};
   if (!sys::lacking_capabilities(kToMount).empty()) {
-    throw std::runtime_error(std::string("jails cannot be made here: in a user namespace, mounting a proc gives \"") + std::strerror(error) + "\"" + util::container_advice());
+    throw std::runtime_error(std::string("jails cannot be made here: in a user namespace, mounting a proc gives \"") + std::strerror(error) + "\"" + util::container_advice() +
+                             util::restriction_advice());
   }
   sys::unmask_proc();
 }

@@ -216,7 +216,7 @@ void prove_jails(Poller& poller, Pool& pool, JailContext& context, Server& serve
     if (const std::string failure = pool.images().last_failure(); !failure.empty()) {
       if (!context.nested || context.settings->jail_userns != util::JailUserns::kAuto || context.settings->weaker.shared_uid ||
           pool.images().had_success()) {
-        throw std::runtime_error("no jail can be built here: " + failure + util::container_advice());
+        throw std::runtime_error("no jail can be built here: " + failure + util::container_advice() + util::restriction_advice());
       }
       // A host that refuses nested user namespaces (AppArmor's restriction, a sysctl).
       log::warning("jails are made flat, without a user namespace of their own (SANDBOX_JAIL_USERNS=auto)");

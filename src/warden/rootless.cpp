@@ -19,6 +19,7 @@
 #include "sys/error.h"
 #include "sys/file.h"
 #include "sys/socket.h"
+#include "util/container_advice.h"
 #include "warden/id_range.h"
 
 namespace rookery::warden {
@@ -59,13 +60,14 @@ int map_with(const char* program, pid_t process, std::uint64_t own, const Subord
 }
 
 // The two programs have to run outside of the new namespace, so a child that stays there runs them. It answers by its
-// exit status.
-pid_t fork_mapper(const Ranges& ranges, int go) {
+// exit status, and ends without a word when the other end of `go` is closed.
+pid_t fork_mapper(const Ranges& ranges, int go, int other_end) {
   const pid_t process = ::getpid();
   const uid_t uid = ::geteuid();
   const gid_t gid = ::getegid();
   const pid_t child = sys::check(::fork(), "fork");
   if (child != 0) return child;
+  ::close(other_end);
   char byte = 0;
   if (::read(go, &byte, 1) != 1) ::_exit(1);
   const bool mapped = map_with(kNewUidMap, process, uid, *ranges.uids) == 0 && map_with(kNewGidMap, process, gid, *ranges.gids) == 0;
@@ -75,13 +77,25 @@ pid_t fork_mapper(const Ranges& ranges, int go) {
 void make_namespace() {
   if (::unshare(CLONE_NEWUSER) == 0) return;
   throw std::runtime_error(std::string("an ordinary user cannot make a user namespace here: ") + std::strerror(errno) +
-                           " (see /proc/sys/user/max_user_namespaces, on Debian /proc/sys/kernel/unprivileged_userns_clone, on Ubuntu "
-                           "kernel.apparmor_restrict_unprivileged_userns; or start rookery as root)");
+                           " (see /proc/sys/user/max_user_namespaces, on Debian /proc/sys/kernel/unprivileged_userns_clone; or start rookery as root)" +
+                           util::restriction_advice());
+}
+
+// A security module may let the namespace be made and refuse what it is made for.
+void require_rights() {
+  const pid_t child = sys::check(::fork(), "fork");
+  if (child == 0) ::_exit(::unshare(CLONE_NEWNS) == 0 ? 0 : errno);
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (status == 0) return;
+  throw std::runtime_error(std::string("an ordinary user gets no rights in the user namespace that he makes here: ") + std::strerror(WEXITSTATUS(status)) +
+                           util::restriction_advice());
 }
 
 void map_ranges(const Ranges& ranges) {
   auto [here, there] = sys::seqpacket_pair();
-  const pid_t mapper = fork_mapper(ranges, there.get());
+  const pid_t mapper = fork_mapper(ranges, there.get(), here.get());
   make_namespace();
   const char go = 'g';
   if (::write(here.get(), &go, 1) != 1) sys::throw_errno("start newuidmap");
@@ -142,6 +156,7 @@ void become_root_of_own_namespace(const Ranges& ranges) {
   } else {
     map_own_id();
   }
+  require_rights();
 }
 
 }  // namespace rookery::warden

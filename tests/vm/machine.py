@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boots Debian's stock kernel in qemu on this machine's own files, with cgroup v2 only, and gives what the tests there said.
+"""Boots the stock kernel of Debian or Ubuntu in qemu on this machine's own files, with cgroup v2 only, and gives what the tests there said.
 
 No disk image is made."""
 
@@ -10,13 +10,21 @@ import shutil
 import subprocess
 import tempfile
 
-from debian_kernel import Unavailable, kernel
+import debian_kernel
+import ubuntu
+from debian_kernel import Unavailable
 
 HERE = pathlib.Path(__file__).resolve().parent
 # In the order in which they need each other; newer kernels have some of them built in.
 MODULES = ("virtio_ring", "virtio", "virtio_pci_modern_dev", "virtio_pci_legacy_dev", "virtio_pci", "netfs", "fscache",
            "9pnet", "9pnet_virtio", "9p", "overlay", "llc", "stp", "bridge", "veth")
 MEMORY_MB = 3072
+
+
+def module(file):
+    if file.suffix == ".zst":
+        return subprocess.run(["zstd", "-dc", file], check=True, stdout=subprocess.PIPE).stdout
+    return lzma.decompress(file.read_bytes()) if file.suffix == ".xz" else file.read_bytes()
 
 
 def write_initramfs(unpacked, to):
@@ -30,8 +38,7 @@ def write_initramfs(unpacked, to):
         order = []
         for name in MODULES:
             for found in unpacked.glob("**/%s.ko*" % name):
-                content = found.read_bytes()
-                (root / "modules" / name).write_bytes(lzma.decompress(content) if found.suffix == ".xz" else content)
+                (root / "modules" / name).write_bytes(module(found))
                 order.append(name)
         (root / "modules" / "order").write_text("\n".join(order))
         names = "\n".join(str(path.relative_to(root)) for path in sorted(root.rglob("*")))
@@ -40,11 +47,11 @@ def write_initramfs(unpacked, to):
 
 
 def boot(cache, job, seconds, parameters="", suite=""):
-    """Runs the job (guest.py) on a fresh boot of the kernel of `suite`. Gives (facts, tallies, what went wrong or "")."""
-    for program in ("qemu-system-x86_64", "cpio", "busybox", "dpkg-deb"):
+    """Runs the job (guest.py) on a fresh boot of the kernel of `suite`, a release of Debian or "ubuntu". Gives (facts, tallies, what went wrong or "")."""
+    for program in ("qemu-system-x86_64", "cpio", "busybox", "dpkg-deb", "zstd"):
         if not shutil.which(program):
             raise Unavailable("no " + program)
-    unpacked = kernel(cache, suite)
+    unpacked = ubuntu.kernel(cache) if suite == "ubuntu" else debian_kernel.kernel(cache, suite)
     with tempfile.TemporaryDirectory(prefix="rookery-vm-") as scratch:
         results = pathlib.Path(scratch)
         (results / "job.json").write_text(json.dumps(job))

@@ -49,7 +49,16 @@ def share_image(layers, data):
         subprocess.run(["mount", "--bind", layer / "diff", own / "diff"], check=True)
 
 
-class Image(unittest.TestCase):
+def load(variable, shown):
+    """Loads the compiled AppArmor profile that an environment variable names."""
+    (APPARMOR / ".replace").write_bytes(pathlib.Path(os.environ[variable]).read_bytes())
+    if shown not in (APPARMOR / "profiles").read_text():
+        raise AssertionError("%s is not loaded" % shown)
+
+
+class ImageTestCase(unittest.TestCase):
+    """In an engine that has the image."""
+
     @classmethod
     def setUpClass(cls):
         # What a container writes cannot lie on the guest's root, which is an overlay itself.
@@ -75,6 +84,8 @@ class Image(unittest.TestCase):
                 self.assertEqual(session.bash("for i in $(seq 60); do sleep 5 & done; wait", 100).field("limit"), "pids")
             yield server
 
+
+class Image(ImageTestCase):
     def test_this_is_the_machine_it_is_about(self):
         said = engine.docker("info", "--format", "{{.CgroupVersion}} {{.SecurityOptions}}")[1]
         self.assertRegex(said, r"^2 .*name=apparmor.*name=cgroupns")
@@ -108,6 +119,5 @@ class Image(unittest.TestCase):
         self.assertIn("--security-opt apparmor=unconfined", output)
 
     def test_our_apparmor_profile(self):
-        (APPARMOR / ".replace").write_bytes(pathlib.Path(os.environ["ROOKERY_TEST_APPARMOR"]).read_bytes())
-        self.assertIn("rookery (unconfined)\n", (APPARMOR / "profiles").read_text())
+        load("ROOKERY_TEST_APPARMOR", "rookery (unconfined)\n")
         list(self.works("least", more=["--security-opt", "apparmor=rookery"], label="rookery (unconfined)"))

@@ -22,7 +22,7 @@ def setting(name, value):
         (SETTINGS / name).write_text(before)
 
 
-class UserNamespaces(unittest.TestCase):
+class StartTestCase(unittest.TestCase):
     def jail_of_a_session(self, **settings):
         """The form of the jails of a server that starts here, seen to work."""
         with running({**SMALL, **settings}) as server:
@@ -38,6 +38,8 @@ class UserNamespaces(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stderr)
         return done.stderr
 
+
+class UserNamespaces(StartTestCase):
     def test_where_they_are_roots_jails_are_flat(self):
         with setting("kernel/unprivileged_userns_clone", "0"):
             self.assertEqual(self.jail_of_a_session(), "flat")

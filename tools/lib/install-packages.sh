@@ -28,7 +28,7 @@ unpack_package() {
 BUILD_PACKAGES="g++ meson ninja-build pkg-config libseccomp-dev libcap-dev libcpp-httplib-dev rapidjson-dev libspdlog-dev doctest-dev python3 python3-dev"
 TEST_PACKAGES="clang git libclang-rt-dev procps util-linux iproute2 uidmap passwd python3-venv chromium-headless-shell python3-yaml openssl groff-base mandoc systemd"
 # To boot the guest of tests/vm. Where they cannot be had that suite is skipped, and says so.
-VM_PACKAGES="qemu-system-x86 busybox-static cpio"
+VM_PACKAGES="qemu-system-x86 busybox-static cpio zstd"
 # An engine for the tests of the image, and what makes its base where no registry answers.
 CONTAINER_PACKAGES="docker.io iproute2 iptables debootstrap"
 # The proxy before many nodes, and root file systems of other releases.

@@ -1,27 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The image with Docker on cgroup v2 and AppArmor, in the machine of tests/vm with the kernel of Debian 13: tests/vm/test_image.py.
-
-Debian 12's kernel and parser do not know AppArmor's user namespace rules, which container/apparmor/rookery has."""
+"""The image with Docker on cgroup v2 and AppArmor, in the machine of tests/vm: tests/vm/test_image.py with the kernel of Debian 13, because
+Debian 12's does not know AppArmor's user namespace rules, which container/apparmor/rookery has; tests/vm/test_restricted_image.py with Ubuntu's,
+which can restrict them."""
 
 import pathlib
+import shutil
 import sys
 import tempfile
 
 from . import image_build
-from .tally import fail, skip
-from .vm_suite import Boot, run_boot
+from .tally import Tally, fail, skip
+from .vm_suite import RESTRICTED, Boot, run_boot
 
-SUITE = "trixie"
 SECONDS = 2000
-COMPILE = ("apt-get update -q && apt-get install -q -y --no-install-recommends apparmor"
-           " && apparmor_parser -Q -K -M /etc/apparmor.d/abi/4.0 -o /to/apparmor /from/rookery")
+COMPILE = ("apt-get update -q && apt-get install -q -y --no-install-recommends apparmor && cd /to && for profile in *;"
+           " do apparmor_parser -Q -K -M /etc/apparmor.d/abi/4.0 -o $profile.compiled $profile; done")
 
 
-def compiled_profile(source, directory):
-    """By the parser of Debian 13, in the image itself."""
-    image_build.engine.docker("run", "--rm", "--network", "host", "-v", "%s:/from:ro" % (source / "container" / "apparmor"), "-v", "%s:/to" % directory,
-                              "--entrypoint", "sh", image_build.IMAGE, "-ec", COMPILE, timeout=300)
-    return directory / "apparmor"
+def compile_profiles(directory, *profiles):
+    """By the parser of Debian 13, in the image itself. Gives the compiled files, in `directory`."""
+    for profile in profiles:
+        shutil.copy(profile, directory)
+    image_build.engine.docker("run", "--rm", "--network", "host", "-v", "%s:/to" % directory, "--entrypoint", "sh", image_build.IMAGE, "-ec", COMPILE, timeout=300)
+    return [str(directory / (profile.name + ".compiled")) for profile in profiles]
 
 
 def layers():
@@ -34,15 +35,19 @@ def image_in_vm(source, build, environment):
     """Needs the engine with the image. Gives a tally."""
     sys.path.insert(0, str(source / "tests" / "vm"))
     import machine
+    import ubuntu
 
+    total = Tally()
     with tempfile.TemporaryDirectory(prefix="rookery-image-", dir="/var/tmp") as scratch:
         try:
-            profile = compiled_profile(source, pathlib.Path(scratch))
+            unprivileged = ubuntu.apparmor(build / "vm") / "etc" / "apparmor.d" / "unprivileged_userns"
+            own, other = compile_profiles(pathlib.Path(scratch), source / "container" / "apparmor" / "rookery", unprivileged)
+            settings = {"ROOKERY_TEST_LAYERS": ":".join(layers()), "ROOKERY_TEST_APPARMOR": own, "ROOKERY_TEST_UNPRIVILEGED": other}
+            for boot in (Boot("the image, cgroup v2 and AppArmor", ["vm/test_image"], suite="trixie", seconds=SECONDS, settings=settings),
+                         Boot("the image, Ubuntu", ["vm/test_restricted_image"], suite="ubuntu", seconds=SECONDS, settings=settings, sysctl=RESTRICTED)):
+                total += run_boot(machine, build / "vm", build / "rookery", boot, environment)
         except AssertionError as error:
-            return fail("container/apparmor/rookery cannot be compiled: %s" % error)
-        boot = Boot("the image, cgroup v2 and AppArmor", ["vm/test_image"], suite=SUITE, seconds=SECONDS,
-                    settings={"ROOKERY_TEST_LAYERS": ":".join(layers()), "ROOKERY_TEST_APPARMOR": str(profile)})
-        try:
-            return run_boot(machine, build / "vm", build / "rookery", boot, environment)
+            total += fail("AppArmor's profiles cannot be compiled: %s" % error)
         except machine.Unavailable as reason:
-            return skip("the image on cgroup v2: %s" % reason)
+            total += skip("the image on cgroup v2: %s" % reason)
+    return total

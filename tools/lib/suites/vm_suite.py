@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The jail, limits and escape tests on Debian's stock kernel with cgroup v2 only, in qemu; see tests/vm."""
+"""The jail, limits and escape tests on the stock kernels of Debian and Ubuntu with cgroup v2 only, in qemu; see tests/vm."""
 
 import platform
 import sys
@@ -12,7 +12,7 @@ MODULE_SECONDS = 600
 
 
 class Boot:
-    """One boot: what is different about the machine, and what runs there. `suite`: the release of Debian whose kernel it has."""
+    """One boot: what is different about the machine, and what runs there. `suite`: the release of Debian whose kernel it has, or "ubuntu"."""
 
     def __init__(self, name, modules, sysctl=(), parameters="", settings=(), landlock=True, suite="", seconds=None):
         self.name, self.modules, self.parameters, self.landlock = name, modules, parameters, landlock
@@ -23,11 +23,13 @@ class Boot:
 JAIL, LIMITS, ESCAPE = "integration/test_jail", "integration/test_limits", "escape/test_escape"
 CONTAINER = "integration/test_least_privileges"
 ROOT_ONLY = {"kernel/unprivileged_userns_clone": "0"}
+RESTRICTED = {"kernel/apparmor_restrict_unprivileged_userns": "1"}
 SHORT = [Boot("cgroup v2", [JAIL, LIMITS])]
 LONG = [
     Boot("cgroup v2", [JAIL, LIMITS, ESCAPE, CONTAINER, "vm/test_cgroup2", "vm/test_user_namespaces", "vm/test_rootless"]),
     Boot("user namespaces for root only", [JAIL, LIMITS, ESCAPE], sysctl=ROOT_ONLY, settings={"ROOKERY_TEST_JAIL": "flat"}),
     Boot("without Landlock", [JAIL, LIMITS, ESCAPE], parameters="lsm=lockdown,yama,apparmor", landlock=False),
+    Boot("Ubuntu, which restricts user namespaces", [JAIL, ESCAPE, "vm/test_restricted"], sysctl=RESTRICTED, suite="ubuntu"),
 ]
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pid 1 of the guest: finishes the set-up, runs the modules that job.json names, writes their tallies, switches off.
+"""Finishes the guest's set-up, runs the modules that job.json names, writes their tallies, switches off.
 
-No systemd: rookery is started as an ordinary process in the root of a cgroup v2 hierarchy, or where a test puts it."""
+Pid 1, and rookery is started as an ordinary process in the root of a cgroup v2 hierarchy, or where a test puts it; or a service of systemd,
+where the job wants that."""
 
 import ctypes
 import json
@@ -21,8 +22,7 @@ def mount(*arguments):
     subprocess.run(["mount", *arguments], check=True)
 
 
-def set_up(job):
-    os.environ["PATH"] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+def mount_all():
     mount("-t", "cgroup2", "cgroup", "/sys/fs/cgroup")
     for place, kind in (("/dev/shm", "tmpfs"), ("/dev/pts", "devpts"), ("/run", "tmpfs")):
         os.makedirs(place, exist_ok=True)
@@ -30,6 +30,13 @@ def set_up(job):
     for name, target in (("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")):
         if not os.path.lexists("/dev/" + name):
             os.symlink(target, "/dev/" + name)
+
+
+def set_up(job):
+    os.environ["PATH"] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    if not job["systemd"]:
+        mount_all()
+        subprocess.run(["mount", "-t", "securityfs", "securityfs", "/sys/kernel/security"], check=False)
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     # As on a machine with more memory than the guest has.
     for name, value in {"vm/overcommit_memory": "1", **job["sysctl"]}.items():
@@ -49,7 +56,6 @@ def facts():
 def run_job():
     job = json.loads((RESULTS / "job.json").read_text())
     set_up(job)
-    subprocess.run(["mount", "-t", "securityfs", "securityfs", "/sys/kernel/security"], check=False)
     os.environ.update(job["environment"])
     sys.path.insert(0, str(SOURCE / "tools" / "lib"))
     from suites import python_tests

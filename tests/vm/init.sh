@@ -16,4 +16,8 @@ $busybox mount -t overlay -o lowerdir=/lower,upperdir=/upper/files,workdir=/uppe
 $busybox mkdir -p /root/mnt/results
 $busybox mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000,cache=none results /root/mnt/results
 for place in proc sys dev; do $busybox mount --move /$place /root/$place; done
+if [ -e /root/mnt/results/unit ]; then
+  $busybox cp /root/mnt/results/unit /root/etc/systemd/system/rookery-guest.service
+  exec $busybox switch_root /root /lib/systemd/systemd --system --unit=rookery-guest.service
+fi
 exec $busybox switch_root /root /usr/bin/python3 -B "$($busybox cat /root/mnt/results/guest)"

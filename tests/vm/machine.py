@@ -19,6 +19,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 MODULES = ("virtio_ring", "virtio", "virtio_pci_modern_dev", "virtio_pci_legacy_dev", "virtio_pci", "netfs", "fscache",
            "9pnet", "9pnet_virtio", "9p", "overlay", "llc", "stp", "bridge", "veth")
 MEMORY_MB = 3072
+# The job as a service of systemd, and what a machine that is up has beside it.
+UNIT = """[Unit]
+After=basic.target systemd-logind.service dbus.service
+Requires=basic.target
+Wants=systemd-logind.service dbus.service
+[Service]
+ExecStart=/usr/bin/python3 -B {guest}
+"""
 
 
 def module(file):
@@ -46,7 +54,7 @@ def write_initramfs(unpacked, to):
             subprocess.run(["cpio", "-o", "-H", "newc", "--quiet"], cwd=root, input=names.encode(), stdout=archive, check=True)
 
 
-def boot(cache, job, seconds, parameters="", suite=""):
+def boot(cache, job, seconds, parameters="", suite="", systemd=False):
     """Runs the job (guest.py) on a fresh boot of the kernel of `suite`, a release of Debian or "ubuntu". Gives (facts, tallies, what went wrong or "")."""
     for program in ("qemu-system-x86_64", "cpio", "busybox", "dpkg-deb", "zstd"):
         if not shutil.which(program):
@@ -54,8 +62,10 @@ def boot(cache, job, seconds, parameters="", suite=""):
     unpacked = ubuntu.kernel(cache) if suite == "ubuntu" else debian_kernel.kernel(cache, suite)
     with tempfile.TemporaryDirectory(prefix="rookery-vm-") as scratch:
         results = pathlib.Path(scratch)
-        (results / "job.json").write_text(json.dumps(job))
+        (results / "job.json").write_text(json.dumps({**job, "systemd": systemd}))
         (results / "guest").write_text(str(HERE / "guest.py"))
+        if systemd:
+            (results / "unit").write_text(UNIT.format(guest=HERE / "guest.py"))
         initramfs = results / "initramfs"
         write_initramfs(unpacked, initramfs)
         console = results / "console"

@@ -16,10 +16,14 @@ namespace rookery::jail {
 
 namespace {
 
-void limit(__rlimit_resource resource, const char* name, rlim_t value) {
-  const rlimit both{value, value};
-  if (::setrlimit(resource, &both) != 0) sys::throw_errno("setrlimit " + std::string(name) + " to " + std::to_string(value));
+void limit(__rlimit_resource resource, const char* name, const rlimit& both) {
+  if (::setrlimit(resource, &both) == 0) return;
+  const std::string what = "setrlimit " + std::string(name) + " to " + std::to_string(both.rlim_max);
+  if (errno == EPERM) throw std::runtime_error(what + ": the start has less (ulimit -H, or a service manager's Limit): raise that");
+  sys::throw_errno(what);
 }
+
+void limit(__rlimit_resource resource, const char* name, rlim_t value) { limit(resource, name, rlimit{value, value}); }
 
 void apply_limits(const Limits& limits) {
   limit(RLIMIT_CORE, "RLIMIT_CORE", 0);
@@ -32,8 +36,7 @@ void apply_limits(const Limits& limits) {
   if (limits.data != 0) limit(RLIMIT_DATA, "RLIMIT_DATA", limits.data);
   limit(RLIMIT_RTPRIO, "RLIMIT_RTPRIO", 0);
   limit(RLIMIT_SIGPENDING, "RLIMIT_SIGPENDING", 4096);
-  const rlimit stack{8u << 20, 64u << 20};
-  sys::check(::setrlimit(RLIMIT_STACK, &stack), "setrlimit");
+  limit(RLIMIT_STACK, "RLIMIT_STACK", {8u << 20, 64u << 20});
 }
 
 }  // namespace

@@ -24,6 +24,8 @@
 #include "sys/error.h"
 #include "sys/file.h"
 #include "sys/mount.h"
+#include "sys/signals.h"
+#include "sys/signals.h"
 #include "sys/socket.h"
 #include "wire/message.h"
 
@@ -105,13 +107,6 @@ void enter_root(const Entry& entry) {
   sys::check(::chdir("/workspace"), "chdir /workspace");
 }
 
-void reset_signals() {
-  for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
-  sigset_t none;
-  sigemptyset(&none);
-  sys::check(::sigprocmask(SIG_SETMASK, &none, nullptr), "unblock all signals");
-}
-
 // The listed descriptors take the places the init expects; every other one is closed.
 void arrange_descriptors(const Entry& entry) {
   const int sources[] = {entry.warden_channel, entry.server_channel, entry.standard_output, entry.standard_error,
@@ -188,7 +183,7 @@ void enter(const Entry& entry) noexcept {
   int warden_channel = entry.warden_channel;
   try {
     Steps step;
-    step("signals to default", reset_signals);
+    step("signals to default", sys::reset_signals);
     // Here, not by the warden: a move can wait for the kernel's other processors, and the warden has others to serve.
     step("enter the cgroup", [&] { enter_cgroup(entry.cgroup_procs); });
     step("arrange descriptors", [&] { arrange_descriptors(entry); });

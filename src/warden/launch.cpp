@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@
 #include "sys/credentials.h"
 #include "sys/error.h"
 #include "sys/file.h"
+#include "sys/signals.h"
 #include "sys/socket.h"
 #include "sys/whole_proc.h"
 #include "util/container_advice.h"
@@ -44,6 +46,19 @@ namespace rookery::warden {
 namespace {
 
 // Held for the life of the warden: two servers on one sessions root would remove each other's sessions.
+// Limits that nobody can raise again once root is given up; those of jails are lower ones.
+void require_limits(const util::Settings& settings) {
+  const auto require = [](__rlimit_resource resource, const char* name, rlim_t least) {
+    rlimit limit{};
+    sys::check(::getrlimit(resource, &limit), "getrlimit");
+    if (limit.rlim_max >= least) return;
+    throw std::runtime_error(std::string("the start has an ") + name + " of " + std::to_string(limit.rlim_max) + ", and needs " + std::to_string(least) +
+                             ": raise it (ulimit -H, or a service manager's Limit)");
+  };
+  require(RLIMIT_NOFILE, "RLIMIT_NOFILE", 1024);
+  require(RLIMIT_FSIZE, "RLIMIT_FSIZE", std::uint64_t{settings.fsize_mb} << 20);
+}
+
 sys::UniqueFd lock_sessions_root(const std::string& path) {
   std::error_code failed;
   std::filesystem::create_directories(path, failed);
@@ -52,7 +67,15 @@ sys::UniqueFd lock_sessions_root(const std::string& path) {
   if (::flock(root.get(), LOCK_EX | LOCK_NB) != 0) {
     throw std::runtime_error("the sessions root " + path + " is in use by another rookery: stop it, or set SANDBOX_SESSIONS_ROOT");
   }
+  // It belongs to the user namespace of the last start, and root may have no right to pass by that.
+  sys::check(::fchown(root.get(), ::geteuid(), ::getegid()), "chown the sessions root");
   return root;
+}
+
+// Nobody else may list it, as the names are the sessions' ids. The group is root's, who has to open it at the next start.
+void hand_over_sessions_root(int root, uid_t owner) {
+  sys::check(::fchmod(root, 0750), "chmod the sessions root");
+  sys::check(::fchown(root, owner, ::getegid()), "chown the sessions root");
 }
 
 void place(const std::vector<int>& fds) {
@@ -73,6 +96,7 @@ void place(const std::vector<int>& fds) {
     sys::empty_groups();
     sys::check(::setresuid(0, 0, 0), "setresuid");
     place(fds);
+    ::umask(022);  // sessions need what it makes
     sys::check(::prctl(PR_SET_PDEATHSIG, SIGKILL), "set the parent-death signal");
     char* arguments[] = {const_cast<char*>(kWardenTitle), nullptr};
     ::fexecve(kProgram, arguments, environ);
@@ -248,6 +272,7 @@ Rights take_rights() {
 }
 
 int launch_with(util::Settings& settings, const Rights& rights, Served served, sys::UniqueFd notify) {
+  require_limits(settings);
   const sys::UniqueFd root = lock_sessions_root(settings.sessions_root);
   // The warden's working directory: its mount namespace takes it along only from here. Root may lack the right later.
   sys::check(::fchdir(root.get()), "go to the sessions root");
@@ -263,8 +288,7 @@ int launch_with(util::Settings& settings, const Rights& rights, Served served, s
     delegate(settings, root.get(), ids, delegation, weaker);
     util::set_weaker(settings, weaker);
     remove_left_sessions(root.get());
-    sys::check(::fchmod(root.get(), 0700), "chmod the sessions root");
-    sys::check(::fchown(root.get(), ids.first, ids.first), "chown the sessions root");
+    hand_over_sessions_root(root.get(), ids.first);
     supervised = start_warden(settings, ids, delegation ? &*delegation : nullptr, std::move(served), root.get());
     if (delegation) supervised.way_back = delegation->keep();
   }
@@ -279,6 +303,7 @@ int launch(util::Settings settings) {
   if (::geteuid() != 0 && !settings.auth_token_file.empty()) {
     throw std::runtime_error("SANDBOX_AUTH_TOKEN_FILE needs a start as root, for the process that reads it again: set SANDBOX_AUTH_TOKEN");
   }
+  sys::reset_signals();
   const Rights rights = take_rights();
   sys::UniqueFd notify = connect_notify_socket();
   sys::UniqueFd listener = listen_on(settings);

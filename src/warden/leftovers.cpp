@@ -102,6 +102,20 @@ void remove_left_sessions(int sessions_root) {
   }
 }
 
+namespace {
+
+// Also a directory that is another user's, or closed to its own: root may have no right to pass by that. Empty with errno set.
+sys::UniqueFd open_for_removal(int directory, const std::string& name) {
+  const auto open = [&] { return sys::UniqueFd(::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)); };
+  sys::UniqueFd opened = open();
+  if (opened ? ::fchmod(opened.get(), 0700) == 0 : errno != EACCES) return opened;
+  const bool taken = ::fchownat(directory, name.c_str(), ::geteuid(), ::getegid(), AT_SYMLINK_NOFOLLOW) == 0 &&
+                     ::fchmodat(directory, name.c_str(), 0700, 0) == 0;
+  return taken ? open() : sys::UniqueFd();
+}
+
+}  // namespace
+
 void remove_tree(int directory, const std::string& name) {
   // A hostile tree may be deeper than there are descriptors or stack: every directory that is found is first moved up
   // to `directory` under a name of its own, so that nothing is ever more than one level down.
@@ -109,13 +123,12 @@ void remove_tree(int directory, const std::string& name) {
   unsigned counter = 0;
   while (!pending.empty()) {
     const std::string current = pending.back();
-    const sys::UniqueFd opened(::openat(directory, current.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    const sys::UniqueFd opened = open_for_removal(directory, current);
     if (!opened) {
       if (errno != ENOENT && ::unlinkat(directory, current.c_str(), 0) != 0) sys::throw_errno("remove " + current);
       pending.pop_back();
       continue;
     }
-    ::fchmod(opened.get(), 0700);
     bool moved = false;
     for (const std::string& entry : names_in(opened.get())) {
       if (::unlinkat(opened.get(), entry.c_str(), 0) == 0) continue;

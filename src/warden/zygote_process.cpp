@@ -16,6 +16,7 @@
 #include "sys/credentials.h"
 #include "sys/error.h"
 #include "sys/mount.h"
+#include "sys/signals.h"
 #include "sys/socket.h"
 #include "wire/message.h"
 
@@ -53,10 +54,7 @@ void arrange_descriptors(int channel, int config, int output) {
 
 [[noreturn]] void become_zygote(const ZygoteRecipe& recipe, int channel, int config, int output) noexcept {
   try {
-    sigset_t none;
-    sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    ::signal(SIGPIPE, SIG_DFL);
+    sys::reset_signals();
     enter_image(*recipe.image);
     arrange_descriptors(channel, config, output);
     sys::limit_capabilities(kCapabilities);

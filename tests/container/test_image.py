@@ -2,9 +2,11 @@
 """The image itself, and a container in the way that is recommended."""
 
 import concurrent.futures
+import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -12,7 +14,7 @@ import container_server
 import data_science
 import engine
 import process_tree
-from harness import SOURCE, ServerTestCase, running, wait_for
+from harness import SOURCE, ServerTestCase, new_server, running, wait_for
 
 # Everything set-uid or set-gid, every compiler, and the caches of apt and pip.
 UNWANTED = """
@@ -96,6 +98,26 @@ class Image(ServerTestCase):
         url = "http://127.0.0.1:%d" % self.server.port
         done = subprocess.run([sys.executable, "-B", SOURCE / "tools" / "conformance", url], capture_output=True, text=True, timeout=500)
         self.assertRegex(done.stdout, r"(?m)^[1-9]\d+ passed, 0 failed, 0 skipped$", done.stdout[-3000:])
+
+
+class SessionsRoot(unittest.TestCase):
+    """On the disk instead of a tmpfs, where it outlives the container."""
+
+    def test_the_next_container_takes_it_over_and_clears_it(self):
+        with tempfile.TemporaryDirectory(prefix="rookery-test-", dir="/var/tmp") as place:
+            def left():
+                return [name for name in os.listdir(place) if name.startswith("sbx_")]
+
+            for end in ("kill", "stop", "stop"):
+                server = new_server({"SANDBOX_WORKSPACE": "dir", "SANDBOX_POOL_SIZE": "0"}, more=["-v", place + ":/var/sandbox/sessions"])
+                self.addCleanup(server.clean_up)
+                server.wait_until_ready()
+                self.assertEqual(left(), [])
+                session = server.sandbox.create()
+                self.assertEqual(session.bash("mkdir -p a/b && touch a/b/c && chmod 0 a && chmod 500 . && echo made").stdout, "made\n")
+                engine.docker(end, server.name)
+                server.process.wait(60)
+                self.assertEqual(len(left()), end == "kill")
 
 
 class Stop(unittest.TestCase):

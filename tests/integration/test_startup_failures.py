@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import os
 import pathlib
+import resource
 import socket
 import subprocess
 import tempfile
@@ -97,3 +98,46 @@ class StartUpFailures(unittest.TestCase):
             self.skipTest("an ordinary user cannot reach %s" % binary)
         self.assertIn(done.returncode, (1, 2))
         self.assertTrue(done.stderr.startswith("rookery: "), done.stderr)
+
+
+def allow_few(limit, most):
+    return lambda: resource.setrlimit(limit, (most, most))
+
+
+@unittest.skipUnless(os.geteuid() == 0, "rookery serve needs to be started as root")
+class Inherited(unittest.TestCase):
+    """What whoever started the server left it: nothing of it reaches a session, and no more than the log notices it."""
+
+    STATE = ("import subprocess\nprint(subprocess.run(['sh', '-c', 'umask; grep -E \"Sig(Blk|Ign)\" /proc/self/status'], capture_output=True, text=True).stdout.split())")
+    USUAL = str(["0022", "SigBlk:", "0" * 16, "SigIgn:", "0" * 16])
+
+    def works(self, shell):
+        """`shell`: what goes before the program in a shell script."""
+        with tempfile.TemporaryDirectory(prefix="rookery-test-") as place:
+            program = pathlib.Path(place) / "start"
+            program.write_text('#!/bin/bash\n%s\nexec %s "$@"\n' % (shell, BINARY))
+            program.chmod(0o755)
+            for spawn in ("fork", "exec"):
+                with running({"SANDBOX_SPAWN": spawn, "SANDBOX_POOL_SIZE": "0", "SANDBOX_PRELOAD": "json"}, binary=program) as server:
+                    with server.sandbox.create() as session:
+                        self.assertEqual(session.code(self.STATE).stdout, self.USUAL)
+                        self.assertEqual(session.bash("umask; touch f").stdout, "0022\n")
+
+    def test_umask(self):
+        for value in ("077", "0", "777"):
+            self.works("umask " + value)
+
+    def test_ignored_signals(self):
+        self.works("trap '' HUP INT QUIT TERM PIPE USR1 USR2 CHLD ALRM TSTP TTIN TTOU")
+
+    def test_a_working_directory_that_is_gone(self):
+        self.works("mkdir /tmp/rookery-test-gone; cd /tmp/rookery-test-gone; rmdir /tmp/rookery-test-gone")
+
+    def test_limits_that_are_too_low_are_named(self):
+        for limit, most, name in ((resource.RLIMIT_NOFILE, 256, "RLIMIT_NOFILE"), (resource.RLIMIT_FSIZE, 4096, "RLIMIT_FSIZE"),
+                                  (resource.RLIMIT_STACK, 1 << 20, "RLIMIT_STACK"), (resource.RLIMIT_NPROC, 200, "RLIMIT_NPROC")):
+            done = subprocess.run([BINARY, "serve", "--listen", "127.0.0.1:%d" % free_port()], preexec_fn=allow_few(limit, most), stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, timeout=60, env=plain_environment({"SANDBOX_SESSIONS_ROOT": "/tmp/rookery-test-limits"}))
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn(name, done.stderr)
+            self.assertIn("raise", done.stderr)

@@ -36,7 +36,7 @@ def set_up(job):
     os.environ["PATH"] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     if not job["systemd"]:
         mount_all()
-        subprocess.run(["mount", "-t", "securityfs", "securityfs", "/sys/kernel/security"], check=False)
+    subprocess.run(["mount", "-t", "securityfs", "securityfs", "/sys/kernel/security"], check=False)
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     # As on a machine with more memory than the guest has.
     for name, value in {"vm/overcommit_memory": "1", **job["sysctl"]}.items():

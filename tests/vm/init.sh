@@ -18,6 +18,8 @@ $busybox mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000,cache=none re
 for place in proc sys dev; do $busybox mount --move /$place /root/$place; done
 if [ -e /root/mnt/results/unit ]; then
   $busybox cp /root/mnt/results/unit /root/etc/systemd/system/rookery-guest.service
+  # It would look at every file of the host's /tmp.
+  $busybox ln -s /dev/null /root/etc/systemd/system/systemd-tmpfiles-setup.service
   exec $busybox switch_root /root /lib/systemd/systemd --system --unit=rookery-guest.service
 fi
 exec $busybox switch_root /root /usr/bin/python3 -B "$($busybox cat /root/mnt/results/guest)"

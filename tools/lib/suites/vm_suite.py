@@ -14,9 +14,10 @@ MODULE_SECONDS = 600
 class Boot:
     """One boot: what is different about the machine, and what runs there. `suite`: the release of Debian whose kernel it has, or "ubuntu"."""
 
-    def __init__(self, name, modules, sysctl=(), parameters="", settings=(), landlock=True, suite="", seconds=None):
+    def __init__(self, name, modules, sysctl=(), parameters="", settings=(), landlock=True, suite="", seconds=None, systemd=False):
         self.name, self.modules, self.parameters, self.landlock = name, modules, parameters, landlock
         self.suite, self.seconds = suite, seconds or BOOT_SECONDS * len(modules)
+        self.systemd = systemd
         self.sysctl, self.settings = dict(sysctl), dict(settings)
 
 
@@ -30,12 +31,14 @@ LONG = [
     Boot("user namespaces for root only", [JAIL, LIMITS, ESCAPE], sysctl=ROOT_ONLY, settings={"ROOKERY_TEST_JAIL": "flat"}),
     Boot("without Landlock", [JAIL, LIMITS, ESCAPE], parameters="lsm=lockdown,yama,apparmor", landlock=False),
     Boot("Ubuntu, which restricts user namespaces", [JAIL, ESCAPE, "vm/test_restricted"], sysctl=RESTRICTED, suite="ubuntu"),
+    Boot("systemd", ["vm/test_service"], systemd=True),
 ]
 
 
 def wrong_machine(boot, facts):
     """What the guest is not, though the tests are only worth something if it is; "" if all is as it should be."""
-    if facts.get("cgroup") != "0::/\n" or not {"memory", "pids", "cpu"} <= set(facts["controllers"]):
+    group = "0::/system.slice/rookery-guest.service\n" if boot.systemd else "0::/\n"
+    if facts.get("cgroup") != group or not {"memory", "pids", "cpu"} <= set(facts["controllers"]):
         return "cgroup v2 only, with its controllers: %s" % facts
     if ("landlock" in facts["lsm"]) != boot.landlock:
         return "Landlock %s: %s" % ("on" if boot.landlock else "off", facts["lsm"])
@@ -51,7 +54,7 @@ def run_boot(machine, cache, binary, boot, environment):
     facts = None
     for _ in range(2):  # qemu's emulator may miss code that the kernel changes while it starts, which then panics: seen with Debian 13's
         if not facts:
-            facts, tallies, problem = machine.boot(cache, job, boot.seconds, boot.parameters, boot.suite)
+            facts, tallies, problem = machine.boot(cache, job, boot.seconds, boot.parameters, boot.suite, boot.systemd)
     total = Tally()
     for line in tallies:
         tally = Tally(line["passed"], line["failed"], line["skipped"], ["(%s) %s" % (boot.name, reason) for reason in line["reasons"]])

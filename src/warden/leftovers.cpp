@@ -104,14 +104,23 @@ void remove_left_sessions(int sessions_root) {
 
 namespace {
 
-// Also a directory that is another user's, or closed to its own: root may have no right to pass by that. Empty with errno set.
+// For a start by root that has no right to pass by another user's, or a session's closed, directories.
+bool take(int directory, const std::string& name) noexcept {
+  return ::fchownat(directory, name.c_str(), ::geteuid(), ::getegid(), AT_SYMLINK_NOFOLLOW) == 0 && ::fchmodat(directory, name.c_str(), 0700, 0) == 0;
+}
+
+// Empty with errno set.
 sys::UniqueFd open_for_removal(int directory, const std::string& name) {
   const auto open = [&] { return sys::UniqueFd(::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)); };
   sys::UniqueFd opened = open();
   if (opened ? ::fchmod(opened.get(), 0700) == 0 : errno != EACCES) return opened;
-  const bool taken = ::fchownat(directory, name.c_str(), ::geteuid(), ::getegid(), AT_SYMLINK_NOFOLLOW) == 0 &&
-                     ::fchmodat(directory, name.c_str(), 0700, 0) == 0;
-  return taken ? open() : sys::UniqueFd();
+  return take(directory, name) ? open() : sys::UniqueFd();
+}
+
+// A directory can be moved by those who may write to it.
+bool move_up(int from, const std::string& name, int to, const std::string& new_name) noexcept {
+  const auto move = [&] { return ::renameat(from, name.c_str(), to, new_name.c_str()) == 0; };
+  return move() || (errno == EACCES && take(from, name) && move());
 }
 
 }  // namespace
@@ -135,7 +144,7 @@ void remove_tree(int directory, const std::string& name) {
       if (errno != EISDIR && errno != EPERM) sys::throw_errno("remove a file of " + name);
       const std::string up = name + ".removing." + std::to_string(counter++);
       if (::unlinkat(opened.get(), entry.c_str(), AT_REMOVEDIR) == 0) continue;
-      sys::check(::renameat(opened.get(), entry.c_str(), directory, up.c_str()), "move a directory of " + name);
+      if (!move_up(opened.get(), entry, directory, up)) sys::throw_errno("move a directory of " + name);
       pending.push_back(up);
       moved = true;
     }

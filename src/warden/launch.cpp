@@ -20,6 +20,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "jail/confine.h"
 #include "log/log.h"
 #include "sys/clone.h"
 #include "sys/credentials.h"
@@ -55,7 +56,7 @@ void require_limits(const util::Settings& settings) {
     throw std::runtime_error(std::string("the start has an ") + name + " of " + std::to_string(limit.rlim_max) + ", and needs " + std::to_string(least) +
                              ": raise it (ulimit -H, or a service manager's Limit)");
   };
-  require(RLIMIT_NOFILE, "RLIMIT_NOFILE", 1024);
+  require(RLIMIT_NOFILE, "RLIMIT_NOFILE", settings.nofile + jail::kReservedDescriptors);
   require(RLIMIT_FSIZE, "RLIMIT_FSIZE", std::uint64_t{settings.fsize_mb} << 20);
 }
 

@@ -29,6 +29,8 @@ BUILD_PACKAGES="g++ meson ninja-build pkg-config libseccomp-dev libcap-dev libcp
 TEST_PACKAGES="clang git libclang-rt-dev procps util-linux iproute2 uidmap passwd python3-venv chromium-headless-shell python3-yaml openssl groff-base mandoc systemd"
 # To boot the guest of tests/vm. Where they cannot be had that suite is skipped, and says so.
 VM_PACKAGES="qemu-system-x86 busybox-static cpio zstd"
+# What a machine with systemd has, for the guest that runs it (--long).
+GUEST_PACKAGES="systemd dbus libpam-systemd"
 # An engine for the tests of the image, and what makes its base where no registry answers.
 CONTAINER_PACKAGES="docker.io iproute2 iptables debootstrap"
 # The proxy before many nodes, and root file systems of other releases.

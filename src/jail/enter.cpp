@@ -25,7 +25,6 @@
 #include "sys/file.h"
 #include "sys/mount.h"
 #include "sys/signals.h"
-#include "sys/signals.h"
 #include "sys/socket.h"
 #include "wire/message.h"
 

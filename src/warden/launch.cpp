@@ -73,10 +73,12 @@ sys::UniqueFd lock_sessions_root(const std::string& path) {
   return root;
 }
 
-// Nobody else may list it, as the names are the sessions' ids. The group is root's, who has to open it at the next start.
-void hand_over_sessions_root(int root, uid_t owner) {
-  sys::check(::fchmod(root, 0750), "chmod the sessions root");
-  sys::check(::fchown(root, owner, ::getegid()), "chown the sessions root");
+// Nobody else may list it, as the names are the sessions' ids: but for root's group, by which root opens it at the next start. An
+// ordinary user's group may have other members.
+void hand_over_sessions_root(int root, uid_t owner, bool ordinary) {
+  const bool for_roots_group = !ordinary && ::getegid() == 0;
+  sys::check(::fchmod(root, for_roots_group ? 0750 : 0700), "chmod the sessions root");
+  sys::check(::fchown(root, owner, for_roots_group ? 0 : owner), "chown the sessions root");
 }
 
 void place(const std::vector<int>& fds) {
@@ -289,7 +291,7 @@ int launch_with(util::Settings& settings, const Rights& rights, Served served, s
     delegate(settings, root.get(), ids, delegation, weaker);
     util::set_weaker(settings, weaker);
     remove_left_sessions(root.get());
-    hand_over_sessions_root(root.get(), ids.first);
+    hand_over_sessions_root(root.get(), ids.first, rights.ordinary);
     supervised = start_warden(settings, ids, delegation ? &*delegation : nullptr, std::move(served), root.get());
     if (delegation) supervised.way_back = delegation->keep();
   }

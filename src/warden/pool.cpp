@@ -229,6 +229,7 @@ void Pool::on_event(std::uint64_t event_tag) {
 }
 
 void Pool::on_ready(Slot& slot) {
+  if (slot.pending && slot.pending->type == wire::Type::kReleased) return;  // it was killed as it became ready
   slot.jail->interpreter_came();
   if (context_.timed) {
     std::fputs(slot.jail->times().lines().c_str(), stdout);

@@ -63,6 +63,13 @@ class SessionCrash(ServerTestCase):
         self.assertNotEqual(results[0].return_code, 0)
 
 
+class SessionsRoot(ServerTestCase):
+    def test_only_root_lists_the_sessions(self):
+        root = os.stat(self.server.root)
+        self.assertEqual((root.st_mode & 0o777, root.st_gid), (0o750, 0))
+        self.assertNotEqual(root.st_uid, 0)
+
+
 class PoolCrash(ServerTestCase):
     settings = {"SANDBOX_POOL_SIZE": "2"}
 

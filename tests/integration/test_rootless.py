@@ -48,6 +48,9 @@ class Promises(AsUser):
             if process_tree.namespace(pid, "user") == process_tree.namespace("self", "user"):
                 self.assertEqual(int(status["CapEff"], 16), 0, process_tree.title(pid))
 
+    def test_nobody_else_lists_the_sessions(self):
+        self.assertEqual(os.stat(self.server.root).st_mode & 0o777, 0o700)
+
     def test_what_is_missing_is_told(self):
         self.assertEqual(self.sandbox.health()["weaker"], self.allowed)
         ready = next(line for line in self.server.log().splitlines() if "ready on http://" in line)

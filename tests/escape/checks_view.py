@@ -92,7 +92,7 @@ def init_signals():
 @check("masked files of /proc are empty and /proc/sys is read-only")
 def masked():
     found = [name for name in ("kcore", "keys", "key-users", "timer_list", "sched_debug", "kmsg", "interrupts", "cmdline", "config.gz", "iomem", "ioports",
-                               "modules", "partitions", "diskstats", "swaps", "version_signature", "kallsyms", "slabinfo", "vmallocinfo", "kpageflags")
+                               "modules", "partitions", "diskstats", "swaps", "version_signature", "bootconfig", "kallsyms", "slabinfo", "vmallocinfo", "kpageflags")
              if not name == "kallsyms" and name not in ("kcore", "kmsg") and read_some("/proc/" + name)]
     found += [name for name in ("kcore", "kmsg") if can_open("/proc/" + name, os.O_RDONLY) and not stat.S_ISCHR(os.stat("/proc/" + name).st_mode)]
     addresses = read_some("/proc/kallsyms")[:16]

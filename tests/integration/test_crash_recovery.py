@@ -75,11 +75,9 @@ class PoolCrash(ServerTestCase):
 
     def of_jails(self):
         """[init, interpreter] of each jail that waits for a lease."""
-        jails = []
-        for pid in self.server.tree():
-            if process_tree.title(pid).startswith("rookery: init"):
-                jails.append([pid] + [child for child in self.server.tree() if process_tree.stat_fields(child)[1:2] == [str(pid)]])
-        return jails
+        tree = self.server.tree()
+        inits = [pid for pid in tree if process_tree.title(pid).startswith("rookery: init")]
+        return [[init] + [pid for pid in tree if process_tree.stat_fields(pid)[1:2] == [str(init)]] for init in inits]
 
     def test_a_process_killed_before_the_lease_takes_its_jail_out_of_the_pool(self):
         def whole():

@@ -106,7 +106,7 @@ def allow_few(limit, most):
 
 @unittest.skipUnless(os.geteuid() == 0, "rookery serve needs to be started as root")
 class Inherited(unittest.TestCase):
-    """What whoever started the server left it: nothing of it reaches a session, and no more than the log notices it."""
+    """What the server has from whoever started it: nothing of it reaches a session."""
 
     STATE = ("import subprocess\nprint(subprocess.run(['sh', '-c', 'umask; grep -E \"Sig(Blk|Ign)\" /proc/self/status'], capture_output=True, text=True).stdout.split())")
     USUAL = str(["0022", "SigBlk:", "0" * 16, "SigIgn:", "0" * 16])

@@ -38,16 +38,22 @@ def image_in_vm(source, build, environment):
     import ubuntu
 
     total = Tally()
+    boots = [Boot("the image, cgroup v2 and AppArmor", ["vm/test_image"], suite="trixie", seconds=SECONDS)]
+    profiles = {"ROOKERY_TEST_APPARMOR": source / "container" / "apparmor" / "rookery"}
+    try:
+        profiles["ROOKERY_TEST_UNPRIVILEGED"] = ubuntu.apparmor(build / "vm") / "etc" / "apparmor.d" / "unprivileged_userns"
+        boots.append(Boot("the image, Ubuntu", ["vm/test_restricted_image"], suite="ubuntu", seconds=SECONDS, sysctl=RESTRICTED))
+    except machine.Unavailable as reason:
+        total += skip("the image on Ubuntu: %s" % reason)
     with tempfile.TemporaryDirectory(prefix="rookery-image-", dir="/var/tmp") as scratch:
         try:
-            unprivileged = ubuntu.apparmor(build / "vm") / "etc" / "apparmor.d" / "unprivileged_userns"
-            own, other = compile_profiles(pathlib.Path(scratch), source / "container" / "apparmor" / "rookery", unprivileged)
-            settings = {"ROOKERY_TEST_LAYERS": ":".join(layers()), "ROOKERY_TEST_APPARMOR": own, "ROOKERY_TEST_UNPRIVILEGED": other}
-            for boot in (Boot("the image, cgroup v2 and AppArmor", ["vm/test_image"], suite="trixie", seconds=SECONDS, settings=settings),
-                         Boot("the image, Ubuntu", ["vm/test_restricted_image"], suite="ubuntu", seconds=SECONDS, settings=settings, sysctl=RESTRICTED)):
-                total += run_boot(machine, build / "vm", build / "rookery", boot, environment)
+            compiled = dict(zip(profiles, compile_profiles(pathlib.Path(scratch), *profiles.values())))
         except AssertionError as error:
-            total += fail("AppArmor's profiles cannot be compiled: %s" % error)
-        except machine.Unavailable as reason:
-            total += skip("the image on cgroup v2: %s" % reason)
+            return total + fail("AppArmor's profiles cannot be compiled: %s" % error)
+        for boot in boots:
+            boot.settings.update(compiled, ROOKERY_TEST_LAYERS=":".join(layers()))
+            try:
+                total += run_boot(machine, build / "vm", build / "rookery", boot, environment)
+            except machine.Unavailable as reason:
+                total += skip("%s: %s" % (boot.name, reason))
     return total

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint64_t kOnes = 0x0101010101010101U;
 constexpr std::uint64_t kHighBits = 0x8080808080808080U;
-// Up to this length a copy into the buffer is cheaper than an append.
-constexpr std::size_t kShortRun = 64;
+constexpr std::size_t kWord = sizeof(std::uint64_t);
+constexpr std::size_t kStride = 64;
 
 // High bits set where a byte of `word` is a control character, '"', '\\' or not ASCII. Exact up to and including the first
 // such byte in memory (the borrow of a subtraction can only mark bytes behind it), which is all that is used.
@@ -30,94 +30,88 @@ constexpr bool is_special(char c) noexcept {
   return byte < 0x20 || byte >= 0x80 || c == '"' || c == '\\';
 }
 
-// Bytes at the start of `bytes` that stand for themselves in a JSON string.
-std::size_t plain_prefix(std::string_view bytes) noexcept {
-  static_assert(std::endian::native == std::endian::little);
+// Bytes at the start of `bytes` that stand for themselves in a JSON string, in whole strides.
+std::size_t plain_strides(std::string_view bytes) noexcept {
+  using Vector = signed char __attribute__((vector_size(16)));  // what is not ASCII is negative
   std::size_t i = 0;
-  for (; i + sizeof(std::uint64_t) <= bytes.size(); i += sizeof(std::uint64_t)) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, bytes.data() + i, sizeof(word));
-    const std::uint64_t special = special_bytes(word);
-    if (special != 0) return i + static_cast<std::size_t>(std::countr_zero(special)) / 8;
+  for (; i + kStride <= bytes.size(); i += kStride) {
+    Vector special{};
+    for (std::size_t k = 0; k < kStride; k += sizeof(Vector)) {
+      Vector v;
+      std::memcpy(&v, bytes.data() + i + k, sizeof(v));
+      special |= (v < 0x20) | (v == '"') | (v == '\\');
+    }
+    const auto words = std::bit_cast<std::array<std::uint64_t, 2>>(special);
+    if ((words[0] | words[1]) != 0) break;
   }
-  while (i < bytes.size() && !is_special(bytes[i])) ++i;
   return i;
 }
 
-// What follows the backslash for a character with a short escape, else 0.
-constexpr std::array<char, 256> kShortEscapes = [] {
-  std::array<char, 256> table{};
-  table['"'] = '"';
-  table['\\'] = '\\';
-  table['\b'] = 'b';
-  table['\f'] = 'f';
-  table['\n'] = 'n';
-  table['\r'] = 'r';
-  table['\t'] = 't';
+struct Escape {
+  std::array<char, kWord> text{};
+  std::size_t length = 0;
+};
+
+// How each control character, '"' and '\\' are written.
+constexpr std::array<Escape, 0x80> kEscapes = [] {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::array<Escape, 0x80> table{};
+  for (std::size_t byte = 0; byte < table.size(); ++byte) table[byte] = {{'\\', 'u', '0', '0', kHex[byte >> 4U], kHex[byte & 15U]}, 6};
+  const auto shorten = [&table](char byte, char letter) { table[static_cast<std::size_t>(byte)] = {{'\\', letter}, 2}; };
+  shorten('"', '"');
+  shorten('\\', '\\');
+  shorten('\b', 'b');
+  shorten('\f', 'f');
+  shorten('\n', 'n');
+  shorten('\r', 'r');
+  shorten('\t', 't');
   return table;
 }();
 
-// Gathers short pieces, because appending two bytes at a time to a string costs more than escaping them.
-class Pieces {
- public:
-  explicit Pieces(std::string& out) noexcept : out_(out) {}
-  Pieces(const Pieces&) = delete;
-  Pieces& operator=(const Pieces&) = delete;
-  ~Pieces() = default;
-
-  // `piece` is shorter than the buffer.
-  void add(std::string_view piece) {
-    if (buffer_.size() - used_ < piece.size()) flush();
-    used_ += piece.copy(buffer_.data() + used_, piece.size());
+// Takes a few bytes off the start of `bytes`, which is not empty, and writes them to `to`, where there is room for twice a word.
+// Returns the end of what it wrote. Whole words are copied even where less of them counts: that costs less than to ask.
+char* write_some(char* to, std::string_view& bytes) noexcept {
+  static_assert(std::endian::native == std::endian::little);
+  if (bytes.size() >= kWord) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data(), kWord);
+    std::memcpy(to, &word, kWord);
+    const std::uint64_t special = special_bytes(word);
+    const std::size_t plain = special == 0 ? kWord : static_cast<std::size_t>(std::countr_zero(special)) / 8;
+    to += plain;
+    bytes.remove_prefix(plain);
+    if (special == 0) return to;
+  } else if (!is_special(bytes.front())) {
+    *to = bytes.front();
+    bytes.remove_prefix(1);
+    return to + 1;
   }
-  void escape(unsigned char byte) {
-    constexpr std::string_view kHex = "0123456789abcdef";
-    const char letter = kShortEscapes[byte];
-    if (letter != 0) {
-      add({std::array{'\\', letter}.data(), 2});
-    } else {
-      add({std::array{'\\', 'u', '0', '0', kHex[byte >> 4U], kHex[byte & 15U]}.data(), 6});
-    }
+  const auto byte = static_cast<unsigned char>(bytes.front());
+  if (byte < 0x80) {
+    const Escape& escape = kEscapes[byte];
+    std::memcpy(to, escape.text.data(), escape.text.size());
+    bytes.remove_prefix(1);
+    return to + escape.length;
   }
-  void flush() {
-    out_.append(buffer_.data(), used_);
-    used_ = 0;
-  }
-
- private:
-  std::string& out_;
-  std::array<char, 512> buffer_;
-  std::size_t used_ = 0;
-};
+  const util::Utf8Step step = util::utf8_step(bytes);
+  to += (step.valid ? bytes.substr(0, step.length) : util::kReplacement).copy(to, kWord);
+  bytes.remove_prefix(step.length);
+  return to;
+}
 
 }  // namespace
 
 void append_json_string(std::string& out, std::string_view bytes) {
   out += '"';
-  Pieces pieces(out);
+  std::array<char, 2048> piece;
   while (!bytes.empty()) {
-    const std::size_t plain = plain_prefix(bytes);
-    if (plain <= kShortRun) {
-      pieces.add(bytes.substr(0, plain));
-    } else {
-      pieces.flush();
-      out.append(bytes.data(), plain);
-    }
+    const std::size_t plain = plain_strides(bytes);
+    out.append(bytes.data(), plain);
     bytes.remove_prefix(plain);
-    // What needs care comes in runs: line ends with indentation, other scripts.
-    while (!bytes.empty() && is_special(bytes.front())) {
-      const auto byte = static_cast<unsigned char>(bytes.front());
-      if (byte < 0x80) {
-        pieces.escape(byte);
-        bytes.remove_prefix(1);
-        continue;
-      }
-      const util::Utf8Step step = util::utf8_step(bytes);
-      pieces.add(step.valid ? bytes.substr(0, step.length) : util::kReplacement);
-      bytes.remove_prefix(step.length);
-    }
+    char* to = piece.data();
+    while (!bytes.empty() && to <= piece.data() + piece.size() - 2 * kWord) to = write_some(to, bytes);
+    out.append(piece.data(), to);
   }
-  pieces.flush();
   out += '"';
 }
 

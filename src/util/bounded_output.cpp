@@ -10,6 +10,9 @@ namespace rookery::util {
 
 namespace {
 
+constexpr std::size_t kMuch = 64 * 1024;  // bytes
+constexpr std::size_t kAhead = 1 << 20;   // bytes
+
 constexpr bool continues(char c) noexcept { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
 // Bytes at the end of `text` that begin a character whose rest is missing.
@@ -35,6 +38,8 @@ std::size_t orphaned_at_start(std::string_view text) noexcept {
 void BoundedOutput::append(std::string_view bytes) {
   if (kept_.size() < limit_) {
     const std::size_t taken = std::min(bytes.size(), limit_ - kept_.size());
+    // After much at once comes more: growing by doubling would copy all of it once again.
+    if (taken >= kMuch && kept_.capacity() - kept_.size() < taken) kept_.reserve(std::min(limit_, kept_.size() + kAhead));
     kept_.append(bytes.substr(0, taken));
     total_ += taken;
     bytes.remove_prefix(taken);

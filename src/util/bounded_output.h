@@ -9,7 +9,8 @@
 namespace rookery::util {
 
 // Collects a stream of unknown length in bounded memory: all of it while it is not longer than `limit` bytes, after
-// that the first and the last half. Memory is proportional to what arrived and at most about `limit`.
+// that the first and the last half. Memory is proportional to what arrived and at most about `limit`; address space for up to a
+// mebibyte more is taken ahead.
 class BoundedOutput {
  public:
   // `limit` >= 2, in bytes.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "util/utf8.h"
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 
@@ -16,12 +17,13 @@ constexpr unsigned char byte_at(std::string_view bytes, std::size_t i) noexcept 
 
 // Table 3-7 of the Unicode standard: how long a character with this first byte is, and the range of its second byte.
 struct Lead {
-  std::size_t length;
+  unsigned char length;
   unsigned char low;
   unsigned char high;
 };
 
 constexpr Lead lead_of(unsigned char first) noexcept {
+  if (first < 0x80) return {1, 0, 0};
   if (first >= 0xC2 && first <= 0xDF) return {2, 0x80, 0xBF};
   if (first == 0xE0) return {3, 0xA0, 0xBF};
   if (first == 0xED) return {3, 0x80, 0x9F};
@@ -32,23 +34,29 @@ constexpr Lead lead_of(unsigned char first) noexcept {
   return {0, 0, 0};
 }
 
+constexpr std::array<Lead, 256> kLeads = [] {
+  std::array<Lead, 256> leads{};
+  for (unsigned first = 0; first < leads.size(); ++first) leads[first] = lead_of(static_cast<unsigned char>(first));
+  return leads;
+}();
+
 }  // namespace
 
 Utf8Step utf8_step(std::string_view bytes, bool* incomplete) noexcept {
   if (incomplete != nullptr) *incomplete = false;
-  const unsigned char first = byte_at(bytes, 0);
-  if (first < 0x80) return {1, true};
-  const Lead lead = lead_of(first);
-  if (lead.length == 0) return {1, false};
+  const Lead lead = kLeads[byte_at(bytes, 0)];
+  if (lead.length <= 1) return {1, lead.length == 1};
+  unsigned char low = lead.low;
+  unsigned char high = lead.high;
   for (std::size_t i = 1; i < lead.length; ++i) {
     if (i == bytes.size()) {
       if (incomplete != nullptr) *incomplete = true;
       return {i, false};
     }
     const unsigned char next = byte_at(bytes, i);
-    const unsigned char low = i == 1 ? lead.low : 0x80;
-    const unsigned char high = i == 1 ? lead.high : 0xBF;
     if (next < low || next > high) return {i, false};
+    low = 0x80;
+    high = 0xBF;
   }
   return {lead.length, true};
 }

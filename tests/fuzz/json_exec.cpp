@@ -4,7 +4,10 @@
 #include <cstdlib>
 #include <string_view>
 
+#include <rapidjson/document.h>
+
 #include "contract/json.h"
+#include "contract/json_string.h"
 #include "contract/rapidjson_reader.h"
 #include "util/utf8.h"
 
@@ -22,6 +25,15 @@ void require_json(const std::string& text) {
   rapidjson::Reader reader;
   const auto result = reader.Parse<rapidjson::kParseValidateEncodingFlag | rapidjson::kParseIterativeFlag>(stream, ignore);
   require(!result.IsError() && stream.Tell() == text.size());
+}
+
+// As a string of a response, any bytes read back as what a decoder of UTF-8 makes of them.
+void require_string(std::string_view bytes) {
+  std::string json;
+  append_json_string(json, bytes);
+  rapidjson::Document document;
+  document.Parse<rapidjson::kParseValidateEncodingFlag>(json.data(), json.size());
+  require(!document.HasParseError() && std::string_view(document.GetString(), document.GetStringLength()) == rookery::util::to_valid_utf8(bytes));
 }
 
 void require_errors(const std::vector<FieldError>& errors) {
@@ -53,6 +65,7 @@ void check(const ExecRequest& request) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view body(reinterpret_cast<const char*>(data), size);
+  require_string(body);
   const auto created = parse_create_session(body);
   if (const auto* errors = std::get_if<1>(&created)) {
     require_errors(*errors);

@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 #include <rapidjson/document.h>
 
+#include <random>
+
 #include "contract/json.h"
 #include "contract/json_string.h"
 #include "util/utf8.h"
@@ -35,6 +37,18 @@ TEST_CASE("every byte survives as a JSON string at every position") {
     }
     CHECK(read_back(quoted(std::string(1500, static_cast<char>(byte)))) ==
           rookery::util::to_valid_utf8(std::string(1500, static_cast<char>(byte))));
+  }
+}
+
+TEST_CASE("any mixture of plain, escaped, foreign and ill-formed text survives as a JSON string") {
+  std::mt19937 random(1);
+  const std::string_view parts[] = {"a", "some words, ", "\n", "\"", "\\", "\x1f", "\x7f", "\u00e9", "\u20ac", "\U0001F600", "\x80", "\xE2\x82", "\xF0\x9F", "\xC0\xAF", "\xED\xA0\x80", "\xFF"};
+  for (int round = 0; round < 2000; ++round) {
+    std::string text;
+    // Few kinds at a time, so that long runs of one are among them.
+    const std::size_t kinds = 1 + random() % std::size(parts);
+    for (std::size_t count = random() % 400; count > 0; --count) text += parts[(random() % kinds + static_cast<unsigned>(round)) % std::size(parts)];
+    REQUIRE(read_back(quoted(text)) == rookery::util::to_valid_utf8(text));
   }
 }
 

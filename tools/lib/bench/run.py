@@ -4,7 +4,7 @@
 import json
 import math
 
-from .c_client import call_with_c_client
+from . import c_client
 from .measures import MEASURES
 from .memory import megabytes_a_session
 
@@ -85,8 +85,9 @@ def bench(sandboxes, pids, only, with_c_client, floors):
             print("%-26s  not measured: %s" % (kind.name, str(broken).strip().splitlines()[-1][:160]))
             continue
         add(kind.name, kind.unit, samples)
-    if with_c_client and (not only or "C client" in only):
-        add("call, C client", "ms", call_with_c_client(sandboxes + floor_of("calls")))
+    for name, unit, floor, samples in c_client.MEASURES if with_c_client else ():
+        if not only or any(part in name for part in only):
+            add(name, unit, samples(sandboxes + floor_of(floor)))
     if pids and (not only or "memory" in only):
         add("memory a session (PSS)", "MB", [[megabytes_a_session(sandbox, pid)] for sandbox, pid in zip(sandboxes, pids)])
     return results, lowest

@@ -218,7 +218,7 @@ void prove_jails(Poller& poller, Pool& pool, JailContext& context, Server& serve
           pool.images().had_success()) {
         throw std::runtime_error("no jail can be built here: " + failure + util::container_advice() + util::restriction_advice());
       }
-      // A host that refuses nested user namespaces (AppArmor's restriction, a sysctl).
+      // A host that refuses nested user namespaces: /proc/sys/user/max_user_namespaces, an LSM.
       log::warning("jails are made flat, without a user namespace of their own (SANDBOX_JAIL_USERNS=auto)");
       context.nested = false;
       pool.forget_failures();

@@ -131,13 +131,15 @@ class Inherited(unittest.TestCase):
         self.works("trap '' HUP INT QUIT TERM PIPE USR1 USR2 CHLD ALRM TSTP TTIN TTOU")
 
     def test_a_working_directory_that_is_gone(self):
-        self.works("mkdir /tmp/rookery-test-gone; cd /tmp/rookery-test-gone; rmdir /tmp/rookery-test-gone")
+        self.works("place=$(mktemp -d /tmp/rookery-test-gone.XXXXXX); cd $place; rmdir $place")
 
     def test_limits_that_are_too_low_are_named(self):
         for limit, most, name in ((resource.RLIMIT_NOFILE, 256, "RLIMIT_NOFILE"), (resource.RLIMIT_FSIZE, 4096, "RLIMIT_FSIZE"),
                                   (resource.RLIMIT_STACK, 1 << 20, "RLIMIT_STACK"), (resource.RLIMIT_NPROC, 200, "RLIMIT_NPROC")):
-            done = subprocess.run([BINARY, "serve", "--listen", "127.0.0.1:%d" % free_port()], preexec_fn=allow_few(limit, most), stdin=subprocess.DEVNULL,
-                                  capture_output=True, text=True, timeout=60, env=plain_environment({"SANDBOX_SESSIONS_ROOT": "/tmp/rookery-test-limits"}))
+            with tempfile.TemporaryDirectory(prefix="rookery-test-") as root:
+                done = subprocess.run([BINARY, "serve", "--listen", "127.0.0.1:%d" % free_port()], preexec_fn=allow_few(limit, most),
+                                      stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+                                      env=plain_environment({"SANDBOX_SESSIONS_ROOT": root}))
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn(name, done.stderr)
             self.assertIn("raise", done.stderr)

@@ -61,13 +61,13 @@ def memory():
 def system_v():
     found = [kind for kind in ("shm", "msg", "sem") if len(open("/proc/sysvipc/" + kind).readlines()) > 1]
     for key in PARAMETERS["ipc_keys"]:
-        found += open_doors([("shm", lambda: call(29, key, 0, 0)), ("msg", lambda: call(68, key, 0)), ("sem", lambda: call(64, key, 0, 0))], (errno.ENOENT,))
+        found += open_doors([("shm", lambda: call("shmget", key, 0, 0)), ("msg", lambda: call("msgget", key, 0)), ("sem", lambda: call("semget", key, 0, 0))], (errno.ENOENT,))
     for number in range(64):  # by number instead of key
-        found += open_doors([("shmat %d" % number, lambda: call(30, number, 0, 0o10000))], (errno.EINVAL, errno.EIDRM))
+        found += open_doors([("shmat %d" % number, lambda: call("shmat", number, 0, 0o10000))], (errno.EINVAL, errno.EIDRM))
     return found
 
 
 @check("POSIX queues, semaphores and shared memory of the host and of other sessions are invisible")
 def posix():
     found = [name for name in listed("/dev/shm") + listed("/dev/mqueue") if name in PARAMETERS["hidden_names"]]
-    return found + open_doors([("mq_open " + name, lambda name=name: call(240, name.encode(), 0, 0, None)) for name in PARAMETERS["queues"]], (errno.ENOENT,))
+    return found + open_doors([("mq_open " + name, lambda name=name: call("mq_open", name.encode(), 0, 0, None)) for name in PARAMETERS["queues"]], (errno.ENOENT,))

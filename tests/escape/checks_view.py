@@ -52,7 +52,7 @@ def init_files():
     found += [name for name in ("mem", "oom_score_adj", "oom_adj", "clear_refs", "comm") if can_open("/proc/1/" + name, os.O_WRONLY)]
     if can_write("/proc/1/timerslack_ns", b"1000"):  # the kernel lets anybody open it
         found.append("timerslack_ns")
-    return found + open_doors([("prlimit", lambda: call(302, 1, 7, None, ctypes.create_string_buffer(16)))], (errno.ESRCH,))
+    return found + open_doors([("prlimit", lambda: call("prlimit64", 1, 7, None, ctypes.create_string_buffer(16)))], (errno.ESRCH,))
 
 
 def can_write(path, data):
@@ -247,13 +247,13 @@ def socket_families():
     for family in range(46):
         for kind in (1, 2, 3, 4, 5, 10):
             try:
-                os.close(call(41, family, kind, 0))
+                os.close(call("socket", family, kind, 0))
                 if family not in (1, 2, 10) or kind == 3:
                     found.append((family, kind))
             except OSError:
                 pass
-    attempts = [("family %d with high bits" % family, lambda family=family: call(41, 1 << 32 | family, 3, 0)) for family in (16, 17, 38, 40)]
-    attempts += [("protocol %d" % protocol, lambda kind=kind, protocol=protocol: call(41, 2, kind, protocol))
+    attempts = [("family %d with high bits" % family, lambda family=family: call("socket", 1 << 32 | family, 3, 0)) for family in (16, 17, 38, 40)]
+    attempts += [("protocol %d" % protocol, lambda kind=kind, protocol=protocol: call("socket", 2, kind, protocol))
                  for kind, protocol in ((1, 262), (1, 132), (2, 136), (2, 115), (3, 1), (3, 255), (6, 33))]
     return found + open_doors(attempts, (errno.EAFNOSUPPORT, errno.EPROTONOSUPPORT, errno.ESOCKTNOSUPPORT, errno.EINVAL))
 

@@ -32,12 +32,15 @@ def argument(value):
     return ctypes.c_char_p(value) if isinstance(value, bytes) else value
 
 
-def call(number, *arguments):
-    """The result of a raw system call; throws OSError."""
+def call(name, *arguments):
+    """The result of a raw system call, by its name, or by its number where it is the same on all machines; throws OSError."""
+    number = name if isinstance(name, int) else PARAMETERS["calls"][name]
+    if number < 0:
+        raise OSError(errno.ENOSYS, "%s: this machine has no such system call" % name)
     ctypes.set_errno(0)
     result = libc.syscall(ctypes.c_long(number), *map(argument, arguments))
     if result == -1:
-        raise OSError(ctypes.get_errno(), "system call %d" % number)
+        raise OSError(ctypes.get_errno(), "system call %s" % name)
     return result
 
 

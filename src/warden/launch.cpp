@@ -46,7 +46,6 @@ namespace rookery::warden {
 
 namespace {
 
-// Held for the life of the warden: two servers on one sessions root would remove each other's sessions.
 // Limits that nobody can raise again once root is given up; those of jails are lower ones.
 void require_limits(const util::Settings& settings) {
   const auto require = [](__rlimit_resource resource, const char* name, rlim_t least) {
@@ -60,6 +59,7 @@ void require_limits(const util::Settings& settings) {
   require(RLIMIT_FSIZE, "RLIMIT_FSIZE", std::uint64_t{settings.fsize_mb} << 20);
 }
 
+// Held for the life of the warden: two servers on one sessions root would remove each other's sessions.
 sys::UniqueFd lock_sessions_root(const std::string& path) {
   std::error_code failed;
   std::filesystem::create_directories(path, failed);

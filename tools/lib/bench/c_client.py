@@ -5,7 +5,7 @@ import json
 import subprocess
 
 from .compiled import compiled
-from .measures import Download
+from .measures import Upload
 
 
 def _in_turns(sandboxes, sessions, target, body, rounds, per_round):
@@ -31,16 +31,18 @@ def call(sandboxes):
 
 
 def download(sandboxes):
-    """MB/s of what measures.Download gets."""
-    files = [Download(sandbox) for sandbox in sandboxes]
+    """MB/s of what measures.Upload sends."""
+    files = [Upload(sandbox) for sandbox in sandboxes]
     try:
         for file in files:
             file.prepare()
+            file.sample()
         times = _in_turns(sandboxes, [file.session for file in files], "/files?path=big", "", rounds=4, per_round=2)
         return [[100 / value * 1000 for value in values] for values in times]
     finally:
         for file in files:
             file.finish()
+            file.connection.close()
 
 
 # name, unit, which backend of floors.py has it, what takes the samples

@@ -171,7 +171,7 @@ contract::CallOutcome Handlers::run(Session& session, const contract::ExecReques
         static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now() - started).count());
     return outcome;
   }
-  JailCall jail_call(settings_, warden_, session, request.client_fd);
+  JailCall jail_call(settings_, warden_, session, request.client_fd, request.pin);
   contract::CallOutcome outcome = jail_call.run(call.tool, call.source, timeout);
   const JailCall::Report report = jail_call.report(outcome);
   request.notes.outcome = report.ending;

@@ -27,6 +27,10 @@ constexpr auto kLingerQuiet = 20ms;       // output of what bash left running: u
 constexpr auto kLingerMost = 100ms;       // ... and never longer than this
 constexpr auto kDeathNotice = 1s;         // between the closing of a channel and the news why
 constexpr int kReadsPerTurn = 16;
+// A call that takes longer, or prints more, is not brief: its processor time counts, and server and interpreter have things to do
+// at the same time, so no longer take turns on one processor.
+constexpr auto kBrief = 2ms;
+constexpr std::uint64_t kBriefOutput = 16 * 1024;  // bytes
 
 int poll_ms(std::chrono::steady_clock::duration left) {
   return static_cast<int>(std::clamp<std::int64_t>(std::chrono::ceil<milliseconds>(left).count(), 0, 3'600'000));
@@ -34,12 +38,13 @@ int poll_ms(std::chrono::steady_clock::duration left) {
 
 }  // namespace
 
-JailCall::JailCall(const util::Settings& settings, WardenClient& warden, Session& session, int client_fd)
+JailCall::JailCall(const util::Settings& settings, WardenClient& warden, Session& session, int client_fd, sys::CpuPin* pin)
     : settings_(settings),
       warden_(warden),
       session_(session),
       jail_(session.jail),
       client_fd_(client_fd),
+      pin_(pin),
       nonce_(util::random_u64()),
       out_(jail_.out, settings.max_output_bytes),
       err_(jail_.err, settings.max_output_bytes) {}
@@ -99,23 +104,23 @@ bool JailCall::prepare(Clock::time_point deadline) {
 }
 
 void JailCall::start(std::string_view source) {
-  cpu_at_start_ = read_cpu_us(jail_.cpu_usage.get());
+  if (!send(source)) {
+    rebuild_jail();  // nobody reads at the other end any more: what is left of the jail is of no use
+    if (!send(source)) throw std::runtime_error("a fresh jail does not take the call");
+  }
+}
+
+bool JailCall::send(std::string_view source) {
+  brief_until_ = Clock::now() + kBrief;
   oom_at_start_ = read_oom_kills(jail_.memory_events.get());
   pids_at_start_ = read_pids_denied(jail_.pids_events.get());
-  const bool python = tool_ == contract::Tool::kCodeExecution;
-  const bool sent = python ? send_text(jail_.repl.get(), wire::Type::kRunCode, nonce_, source)
-                           : send_text(jail_.init.get(), wire::Type::kRunBash, nonce_, source);
-  if (sent) return;
-  // Nobody reads at the other end any more: what is left of the jail is of no use.
-  rebuild_jail();
-  const bool again = python ? send_text(jail_.repl.get(), wire::Type::kRunCode, nonce_, source)
-                            : send_text(jail_.init.get(), wire::Type::kRunBash, nonce_, source);
-  if (!again) throw std::runtime_error("a fresh jail does not take the call");
+  if (tool_ != contract::Tool::kCodeExecution) return send_text(jail_.init.get(), wire::Type::kRunBash, nonce_, source);
+  if (pin_ == nullptr) return send_text(jail_.repl.get(), wire::Type::kRunCode, nonce_, source);
+  pin_->here();
+  return send_text(jail_.repl.get(), wire::Type::kRunCode, nonce_, source, pin_->cpu());
 }
 
 JailCall::End JailCall::wait(Clock::time_point deadline, bool watch_cpu) {
-  const auto budget = std::chrono::microseconds(std::uint64_t{settings_.cpu_seconds} * 1'000'000);
-  if (watch_cpu) next_cpu_check_ = Clock::now() + budget * 1000 / std::max(settings_.cpu_millis, 1u);
   bool out_open = true, err_open = true;
   Clock::time_point death_notice{};
   while (true) {
@@ -128,6 +133,7 @@ JailCall::End JailCall::wait(Clock::time_point deadline, bool watch_cpu) {
     Clock::time_point until = deadline;
     if (death_notice != Clock::time_point{}) until = std::min(until, death_notice);
     if (::poll(fds, 6, next_wait_ms(until, watch_cpu)) < 0 && errno != EINTR) return End::kJailEnded;
+    if (brief_ && (Clock::now() >= brief_until_ || out_.total() + err_.total() > kBriefOutput)) end_brief_part();
     if (fds[4].revents != 0) return End::kCancelled;
     if (fds[0].revents != 0) out_open = out_.read(kReadsPerTurn);
     if (fds[1].revents != 0) err_open = err_.read(kReadsPerTurn);
@@ -147,24 +153,36 @@ JailCall::End JailCall::wait(Clock::time_point deadline, bool watch_cpu) {
       return session_.closed() ? End::kCancelled : End::kInterpreterEnded;
     }
     if (fds[5].revents & (POLLHUP | POLLERR)) return End::kClientGone;
-    if (watch_cpu && now >= next_cpu_check_ && over_cpu_budget()) return End::kCpu;
+    if (watch_cpu && !brief_ && now >= next_cpu_check_ && over_cpu_budget()) return End::kCpu;
     if (now >= deadline) return End::kTimeout;
   }
 }
 
+void JailCall::end_brief_part() {
+  brief_ = false;
+  if (pin_ != nullptr) pin_->release();
+  cpu_at_start_ = read_cpu_us(jail_.cpu_usage.get());
+  set_next_cpu_check(0);
+}
+
 int JailCall::next_wait_ms(Clock::time_point deadline, bool watch_cpu) {
-  const auto until = watch_cpu ? std::min(deadline, next_cpu_check_) : deadline;
-  return poll_ms(until - Clock::now());
+  if (brief_) return poll_ms(std::min(deadline, brief_until_) - Clock::now());
+  return poll_ms((watch_cpu ? std::min(deadline, next_cpu_check_) : deadline) - Clock::now());
 }
 
 bool JailCall::over_cpu_budget() {
-  const std::uint64_t budget = std::uint64_t{settings_.cpu_seconds} * 1'000'000;
   const std::uint64_t used = read_cpu_us(jail_.cpu_usage.get()) - cpu_at_start_;
-  if (used >= budget) return true;
-  // At full speed the rest lasts this long: no reason to look earlier.
-  const auto rest = std::chrono::microseconds((budget - used) * 1000 / std::max(settings_.cpu_millis, 1u));
-  next_cpu_check_ = Clock::now() + std::max<std::chrono::microseconds>(rest, 20ms);
+  if (used >= cpu_budget_us()) return true;
+  set_next_cpu_check(used);
   return false;
+}
+
+std::uint64_t JailCall::cpu_budget_us() const noexcept { return std::uint64_t{settings_.cpu_seconds} * 1'000'000; }
+
+// At full speed the rest of the budget lasts this long: no reason to look earlier.
+void JailCall::set_next_cpu_check(std::uint64_t used_us) {
+  const auto rest = std::chrono::microseconds((cpu_budget_us() - used_us) * 1000 / std::max(settings_.cpu_millis, 1u));
+  next_cpu_check_ = Clock::now() + std::max<std::chrono::microseconds>(rest, 20ms);
 }
 
 // Ends the program of a call that is over its time, and everything else that runs in the jail but is not needed.

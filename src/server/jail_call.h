@@ -9,6 +9,7 @@
 #include "server/output_pipe.h"
 #include "server/session.h"
 #include "server/warden_client.h"
+#include "sys/cpu_pin.h"
 #include "util/settings.h"
 
 namespace rookery::server {
@@ -18,7 +19,8 @@ namespace rookery::server {
 // after the deadline at the latest: everything here is bounded in time and memory.
 class JailCall {
  public:
-  JailCall(const util::Settings& settings, WardenClient& warden, Session& session, int client_fd);
+  // `pin`: as in http::Request; outlives the call.
+  JailCall(const util::Settings& settings, WardenClient& warden, Session& session, int client_fd, sys::CpuPin* pin);
 
   // To be told of the program's output as it comes.
   void listen(OutputPipe::Listener to_stdout, OutputPipe::Listener to_stderr) {
@@ -47,6 +49,7 @@ class JailCall {
 
   bool prepare(Clock::time_point deadline);
   void start(std::string_view source);
+  [[nodiscard]] bool send(std::string_view source);
   End wait(Clock::time_point deadline, bool watch_cpu);
   void stop_program(bool interrupt_first);
   bool end_processes(wire::EndScope scope);
@@ -54,8 +57,11 @@ class JailCall {
   void read_repl();
   void drain_pipes();
   void linger();
+  void end_brief_part();
   int next_wait_ms(Clock::time_point deadline, bool watch_cpu);
   bool over_cpu_budget();
+  [[nodiscard]] std::uint64_t cpu_budget_us() const noexcept;
+  void set_next_cpu_check(std::uint64_t used_us);
   void make_room(contract::CallOutcome& outcome);
   void restart_later();
   void rebuild_jail();
@@ -69,6 +75,7 @@ class JailCall {
   Session& session_;
   JailLink& jail_;
   int client_fd_;
+  sys::CpuPin* pin_;
   contract::Tool tool_{};
   std::uint64_t nonce_ = 0;
   OutputPipe out_, err_;
@@ -82,6 +89,8 @@ class JailCall {
   std::int32_t return_code_ = 0;
   unsigned forged_messages_ = 0, interpreter_restarts_ = 0, jail_rebuilds_ = 0;
   std::uint32_t error_number_ = 0;  // errno of an uncaught OSError
+  bool brief_ = true;  // it runs for a moment only, and prints little, so far
+  Clock::time_point brief_until_;
   std::uint64_t cpu_at_start_ = 0, oom_at_start_ = 0, pids_at_start_ = 0;
   Clock::time_point next_cpu_check_;
 };

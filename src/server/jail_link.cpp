@@ -25,8 +25,8 @@ void JailLink::take(Lease taken) {
   jail_lost = false;
 }
 
-bool send_text(int channel, wire::Type type, std::uint64_t nonce, std::string_view text) {
-  wire::Writer message(type, nonce);
+bool send_text(int channel, wire::Type type, std::uint64_t nonce, std::string_view text, int cpu) {
+  wire::Writer message(type, nonce, static_cast<std::uint16_t>(cpu + 1));
   if (text.size() <= wire::kMaxPayload) {
     message.raw(text);
     return sys::send_packet(channel, message.packet());

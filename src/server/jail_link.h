@@ -26,6 +26,6 @@ struct JailLink {
 };
 
 // Sends text with a message: inline, or in a sealed memfd when it is long. False when the peer cannot take it.
-[[nodiscard]] bool send_text(int channel, wire::Type type, std::uint64_t nonce, std::string_view text);
+[[nodiscard]] bool send_text(int channel, wire::Type type, std::uint64_t nonce, std::string_view text, int cpu = -1);
 
 }  // namespace rookery::server

@@ -143,7 +143,7 @@ int run(const util::Settings& settings, WardenClient& warden, const sigset_t& wa
     *interrupted = true;
     session->close();
   }).detach();  // ends with the process
-  JailCall call(settings, warden, *session, kCommandChannel);
+  JailCall call(settings, warden, *session, kCommandChannel, nullptr);
   const auto print_to = [&session](int stream) {
     return [&session, stream](std::string_view bytes) {
       if (!print(stream, bytes)) session->close();

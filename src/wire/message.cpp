@@ -11,15 +11,17 @@ std::optional<Message> parse(std::span<const std::byte> packet) noexcept {
   if (packet.size() < sizeof(Header)) return std::nullopt;
   std::memcpy(&message.header, packet.data(), sizeof(Header));
   const Header& header = message.header;
-  if (header.magic != kMagic || header.flags != 0 || header.reserved != 0) return std::nullopt;
+  if (header.magic != kMagic || header.reserved != 0) return std::nullopt;
+  if (header.cpu != 0 && header.type != Type::kRunCode) return std::nullopt;
   if (header.length > kMaxPayload || header.length != packet.size() - sizeof(Header)) return std::nullopt;
   message.payload = {reinterpret_cast<const char*>(packet.data()) + sizeof(Header), header.length};
   return message;
 }
 
-Writer::Writer(Type type, std::uint64_t nonce) {
+Writer::Writer(Type type, std::uint64_t nonce, std::uint16_t cpu) {
   Header header;
   header.type = type;
+  header.cpu = cpu;
   header.nonce = nonce;
   bytes_.resize(sizeof header);
   std::memcpy(bytes_.data(), &header, sizeof header);

@@ -91,7 +91,7 @@ enum class EndScope : std::uint32_t {
 struct Header {
   std::uint32_t magic = kMagic;
   Type type{};
-  std::uint16_t flags = 0;   // reserved, 0
+  std::uint16_t cpu = 0;     // kRunCode: 1 + the processor that the sender waits on (sys/cpu_pin.h); 0: none, as in all others
   std::uint64_t nonce = 0;   // answers repeat their request's; unguessable where a jail answers
   std::uint32_t length = 0;  // payload bytes that follow
   std::uint32_t reserved = 0;
@@ -109,7 +109,7 @@ struct Message {
 // Builds one packet.
 class Writer {
  public:
-  Writer(Type type, std::uint64_t nonce);
+  Writer(Type type, std::uint64_t nonce, std::uint16_t cpu = 0);
   Writer& u32(std::uint32_t value);
   Writer& i32(std::int32_t value);
   Writer& u64(std::uint64_t value);

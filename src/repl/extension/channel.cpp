@@ -10,6 +10,7 @@
 #include <cstring>
 #include <span>
 
+#include "sys/cpu_pin.h"
 #include "sys/unique_fd.h"
 #include "wire/message.h"
 
@@ -65,6 +66,7 @@ bool decode(std::span<const std::byte> packet, msghdr& message, Request& request
   if (!parsed || parsed->header.type != wire::Type::kRunCode) return false;
   request.nonce = parsed->header.nonce;
   request.error = 0;
+  request.cpu = parsed->header.cpu - 1;
   request.source.assign(parsed->payload);
   if (!request.source.empty()) return true;
   if (descriptor) {
@@ -89,7 +91,15 @@ bool send(int channel, std::span<const std::byte> packet) noexcept {
 
 }  // namespace
 
+bool prepare_channel(int channel) noexcept {
+  // How long a wait is pinned: as long as the server's thread stays with its connection (http_server.h, linger).
+  const timeval pinned_wait{0, 20'000};
+  return ::setsockopt(channel, SOL_SOCKET, SO_RCVTIMEO, &pinned_wait, sizeof pinned_wait) == 0;
+}
+
 Receive receive_request(int channel, Request& request) {
+  sys::CpuPin pin;
+  pin.to(request.cpu);
   static std::byte buffer[sizeof(wire::Header) + wire::kMaxPayload];
   for (;;) {
     iovec part{buffer, sizeof buffer};
@@ -100,6 +110,7 @@ Receive receive_request(int channel, Request& request) {
     message.msg_control = control;
     message.msg_controllen = sizeof control;
     const ssize_t size = ::recvmsg(channel, &message, MSG_CMSG_CLOEXEC);
+    pin.release();
     if (size == 0) return Receive::kClosed;
     if (size > 0) {
       if (decode({buffer, static_cast<std::size_t>(size)}, message, request)) return Receive::kRequest;

@@ -15,11 +15,16 @@ struct Request {
   std::uint64_t nonce = 0;
   std::string source;
   int error = 0;  // errno that says why the source could not be read; 0: it was
+  int cpu = -1;   // that the server waits on; -1: on any
 };
 
 enum class Receive { kRequest, kClosed, kBroken };
 
-// Waits for the next kRunCode. Packets that are not a well-formed request are dropped.
+// Before the first receive_request(). False: errno says why.
+[[nodiscard]] bool prepare_channel(int channel) noexcept;
+
+// Waits for the next kRunCode. Packets that are not a well-formed request are dropped. For the first moment it waits where the
+// server did during the last request, `request` as it comes: whoever asks again at once finds both on one processor.
 [[nodiscard]] Receive receive_request(int channel, Request& request);
 
 // Each sends one packet, waiting where it would block. False when the channel is of no use any more.

@@ -3,6 +3,7 @@
 
 #include <malloc.h>
 #include <pthread.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -121,13 +122,12 @@ void restore_descriptors() noexcept {
 
 void serve(PyObject* run_cell, PyObject* tidy) {
   ignore_interrupts();
-  if (!send_ready(session.descriptors.channel)) ::_exit(kExitBroken);
+  if (!prepare_channel(session.descriptors.channel) || !send_ready(session.descriptors.channel)) ::_exit(kExitBroken);
   Request request;
   for (;;) {
     const Receive received = receive_unlocked(request);
     if (received != Receive::kRequest) ::_exit(received == Receive::kClosed ? kExitClosed : kExitBroken);
     expect_interrupts();
-    restore_descriptors();
     drop_tripped_signals();
     const Outcome outcome = run(run_cell, request);
     if (::getpid() != session.pid) {
@@ -137,6 +137,7 @@ void serve(PyObject* run_cell, PyObject* tidy) {
     ignore_interrupts();
     cancel_timers();  // an alarm that nobody waits for any more would kill the interpreter
     if (!answer_unlocked(request, outcome)) ::_exit(kExitBroken);
+    if (request.cpu >= 0) ::sched_yield();  // to the server's thread, which waits on this processor for the answer
     Py_XDECREF(PyObject_CallObject(tidy, nullptr));
     PyErr_Clear();
   }

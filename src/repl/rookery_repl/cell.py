@@ -52,7 +52,11 @@ def awaits(code):
 
 def mentions(codes, *modules):
     """True when the top level of a cell names one of the modules, as its import does."""
-    return any(module in code.co_names for code in codes for module in modules)
+    for code in codes:
+        for module in modules:
+            if module in code.co_names:
+                return True
+    return False
 
 
 def decode(source):

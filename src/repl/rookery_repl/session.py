@@ -56,10 +56,7 @@ class Session:
     def run_cell(self, source, error):
         """(return code, errno of an uncaught OSError or 0). `source` is bytes, or None with the errno of its loss."""
         self._state.restore_after_threads()
-        try:
-            return self._execute(source, error)
-        finally:
-            self._streams.flush()
+        return self._execute(source, error)
 
     def _touch(self):
         """Goes the way of a cell once, without a trace, so that the first call finds in memory what it needs."""
@@ -101,7 +98,7 @@ class Session:
 
     def _settle(self):
         """After user code: nothing it wrote is lost, and the interpreter is fit for the driver's own work."""
-        for stream in list(self._streams.replaced(self._sys)):
+        for stream in self._streams.replaced(self._sys):
             try:
                 native.interruptible(_flush, stream)
             except BaseException:
@@ -112,6 +109,12 @@ class Session:
         self._streams.flush()
 
     def _report(self, exception, stack=True):
+        try:
+            return self._describe(exception, stack)
+        finally:
+            self._streams.flush()
+
+    def _describe(self, exception, stack):
         # By type and by slot: attributes of the exception, even __class__, may be user code.
         kind = type(exception)
         if issubclass(kind, SystemExit):

@@ -32,6 +32,7 @@ class State:
     def restore_after_threads(self):
         """Before a cell: only threads can have been at work since the last one was tidied up after."""
         if _thread._count():
+            native.restore_descriptors()
             self.restore()
 
     def restore(self):

@@ -67,10 +67,12 @@ class Streams:
 
     def replaced(self, namespace):
         """Output streams that user code put in place of the private ones."""
+        found = []
         for name in ("stdout", "stderr"):
             stream = namespace.get(name)
             if stream is not None and stream is not self._streams[name].stream:
-                yield stream
+                found.append(stream)
+        return found
 
     def flush(self):
         self._streams["stdout"].flush()

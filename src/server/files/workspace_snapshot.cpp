@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "server/files/directory.h"
-#include "sys/beneath.h"
+#include "sys/unique_fd.h"
 #include "util/utf8.h"
 
 namespace rookery::server {
@@ -75,8 +75,8 @@ WorkspaceSnapshot::Produced WorkspaceSnapshot::update(int workspace, std::size_t
   const std::lock_guard lock(mutex_);
   ++walks_;
   const auto walk = std::make_unique_for_overwrite<Walk>();
-  const sys::UniqueFd root = sys::open_beneath(workspace, ".", O_RDONLY | O_DIRECTORY);
-  if (root) walk_directory(*walk, root.get(), 1);
+  ::lseek(workspace, 0, SEEK_SET);  // read to its end by the last walk
+  walk_directory(*walk, workspace, 1);
   forget_unseen(walk->truncated);
 
   Produced result;

@@ -26,6 +26,26 @@ void BodyReader::fail(int status, std::string_view detail) {
   throw *failure_;
 }
 
+std::optional<std::uint64_t> BodyReader::declared_size() const {
+  if (head_.chunked) return std::nullopt;
+  return head_.content_length.value_or(0);
+}
+
+std::string BodyReader::read_all(std::size_t cap) {
+  // A promise of the client's: no reason to reserve all of it before a byte came.
+  constexpr std::uint64_t kReserve = 64 * 1024;
+  const std::uint64_t declared = declared_size().value_or(0);
+  if (declared > cap) throw HttpError::with_detail(413, "request body too large");
+  std::string content;
+  content.reserve(static_cast<std::size_t>(std::min(declared, kReserve)));
+  std::array<char, 16 * 1024> piece;
+  while (const std::size_t size = read(piece)) {
+    if (content.size() + size > cap) throw HttpError::with_detail(413, "request body too large");
+    content.append(piece.data(), size);
+  }
+  return content;
+}
+
 std::size_t BodyReader::read(std::span<char> to) {
   if (failure_) throw *failure_;
   if (to.empty() || done()) return 0;

@@ -14,21 +14,22 @@ namespace rookery::server::http {
 
 // The body of one request, taken from the connection as it is asked for, without its framing and never
 // past its end: what follows is the next request.
-class BodyReader {
+class BodyReader final : public Body {
  public:
   // `limit`: bytes of content; more is a 413. `head` must outlive the reader.
   BodyReader(Connection& connection, const RequestHead& head, std::uint64_t limit, const Pace& pace) noexcept;
 
-  // The next bytes; 0 at the end. Throws HttpError (400, 408, 413), the same again after a failure.
-  std::size_t read(std::span<char> to);
-  [[nodiscard]] bool done() const noexcept;
-  [[nodiscard]] const std::optional<HttpError>& failure() const noexcept { return failure_; }
+  std::string read_all(std::size_t cap) override;
+  // After a failure it throws the same again.
+  std::size_t read(std::span<char> to) override;
+  [[nodiscard]] std::optional<std::uint64_t> declared_size() const override;
 
   // Reads over what is left, up to `max` bytes, waiting `patience` at most. False: the connection cannot
   // serve another request.
   [[nodiscard]] bool drain(std::size_t max, Pace::Milliseconds patience);
 
  private:
+  [[nodiscard]] bool done() const noexcept;
   std::size_t some(std::span<char> to);
   std::size_t some_chunked(std::span<char> to);
   std::size_t receive(std::span<char> to);

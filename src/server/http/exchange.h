@@ -15,6 +15,7 @@
 #include "server/http/request_head.h"
 #include "server/http/request_notes.h"
 #include "server/http/route.h"
+#include "sys/cpu_pin.h"
 
 // What a handler sees of one request, and what it answers.
 namespace rookery::server::http {
@@ -69,6 +70,9 @@ struct Request {
   // stopping. Never to be read, written, kept or closed. A client that only shut down its sending side
   // may still wait for the answer.
   int client_fd = -1;
+  // For whoever waits in this thread for short answers of another process. It lasts beyond the request, as long as the
+  // connection's next one comes at once. Null: not now, other requests run.
+  sys::CpuPin* pin = nullptr;
 };
 
 // Takes the next bytes of a response; false: the client is gone or too slow, stop.

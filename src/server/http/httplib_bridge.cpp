@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "server/http/handler_body.h"
 #include "server/http/httplib_stream.h"
 #include "server/http/policy.h"
 #include "server/http/syntax.h"
@@ -26,13 +25,7 @@ bool is_allowed_field(std::string_view name, std::string_view value) {
 
 std::string synthetic_head(const RequestHead& head) {
   std::string text(name(head.method));
-  text += " /r HTTP/1.1\r\n";
-  if (!head.chunked && head.method != Method::kGet && head.method != Method::kHead) {
-    text += "Content-Length: ";
-    text += std::to_string(head.content_length.value_or(0));
-    text += "\r\n";
-  }
-  text += "\r\n";
+  text += " / HTTP/1.1\r\n\r\n";
   return text;
 }
 
@@ -52,16 +45,16 @@ struct HttplibBridge::Exchange {
   RequestNotes& notes;
   BodyReader& body;
   bool keep;
+  sys::CpuPin* pin;
   int status = 0;
 };
 
 HttplibBridge::HttplibBridge(const Hooks& hooks, const Limits& limits) : hooks_(hooks), limits_(limits) {
-  const HandlerWithContentReader with_body = [this](const httplib::Request&, httplib::Response& to,
-                                                    const httplib::ContentReader& reader) { respond(&reader, to); };
-  Get("/r", [this](const httplib::Request&, httplib::Response& to) { respond(nullptr, to); });
-  Post("/r", with_body);
-  Put("/r", with_body);
-  Delete("/r", with_body);
+  // In place of cpp-httplib's own routing: a regular expression a request.
+  set_pre_routing_handler([this](const httplib::Request&, httplib::Response& to) {
+    respond(to);
+    return HandlerResponse::Handled;
+  });
   set_default_headers({{"X-Content-Type-Options", "nosniff"}});
   set_post_routing_handler([this](const httplib::Request&, httplib::Response& to) { finish_fields(to); });
   // Without it, cpp-httplib would put the exception's text into a header field.
@@ -76,14 +69,15 @@ HttplibBridge::HttplibBridge(const Hooks& hooks, const Limits& limits) : hooks_(
   svr_sock_ = 0;
 }
 
-Served HttplibBridge::run(Connection& connection, const RequestHead& head, const RouteMatch& match, RequestNotes& notes, bool keep) {
+Served HttplibBridge::run(Connection& connection, const RequestHead& head, const RouteMatch& match, RequestNotes& notes, bool keep,
+                          sys::CpuPin* pin) {
   const Pace read_pace{limits_.body_stall, limits_.transfer_floor, limits_.transfer_rate};
   const Pace write_pace{limits_.write_stall, limits_.transfer_floor, limits_.transfer_rate};
   BodyReader body(connection, head, body_limit(match.route, limits_), read_pace);
-  Exchange exchange{connection, head, match, notes, body, keep};
+  Exchange exchange{connection, head, match, notes, body, keep, pin};
   exchange_ = &exchange;
   const std::string text = synthetic_head(head);
-  HttplibStream stream(connection, body, text, write_pace);
+  HttplibStream stream(connection, text, write_pace);
   bool closed = false;
   // Versions from 0.15 on take the addresses as arguments.
   const auto process = [&](auto& self) {
@@ -122,10 +116,9 @@ void HttplibBridge::call_handler(Request& request, Response& response) {
   error_to_response(HttpError::with_detail(500, "internal error"), response);
 }
 
-void HttplibBridge::respond(const httplib::ContentReader* reader, httplib::Response& to) {
-  HandlerBody body(exchange_->body, exchange_->head, reader);
-  Request request{exchange_->match.route, exchange_->match.session_id, exchange_->head, body,
-                  exchange_->notes, exchange_->connection.fd()};
+void HttplibBridge::respond(httplib::Response& to) {
+  Request request{exchange_->match.route, exchange_->match.session_id, exchange_->head, exchange_->body,
+                  exchange_->notes, exchange_->connection.fd(), exchange_->pin};
   Response response;
   call_handler(request, response);
   exchange_->status = response.status;

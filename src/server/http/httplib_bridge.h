@@ -18,20 +18,21 @@ struct Served {
 };
 
 // Runs requests through cpp-httplib, one at a time: each worker has its own. cpp-httplib gets
-// "<METHOD> /r HTTP/1.1" and at most a Content-Length, so that neither its parser nor its pattern matching
-// nor its ranges, codings and form parsing ever see what a client chose.
+// "<METHOD> / HTTP/1.1" and nothing else, so that neither its parser nor its pattern matching nor its ranges,
+// codings and form parsing ever see what a client chose; the body is the handler's to read (BodyReader).
 class HttplibBridge : private httplib::Server {
  public:
   // Both must outlive the bridge.
   HttplibBridge(const Hooks& hooks, const Limits& limits);
 
-  // `keep`: whether the connection may stay open as far as the caller knows.
-  Served run(Connection& connection, const RequestHead& head, const RouteMatch& match, RequestNotes& notes, bool keep);
+  // `keep`: whether the connection may stay open as far as the caller knows. `pin`: as in Request.
+  Served run(Connection& connection, const RequestHead& head, const RouteMatch& match, RequestNotes& notes, bool keep,
+             sys::CpuPin* pin);
 
  private:
   struct Exchange;
 
-  void respond(const httplib::ContentReader* reader, httplib::Response& to);
+  void respond(httplib::Response& to);
   void call_handler(Request& request, Response& response);
   void translate(Response& response, httplib::Response& to);
   void finish_fields(httplib::Response& to);

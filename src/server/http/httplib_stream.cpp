@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/http/httplib_stream.h"
 
-#include <algorithm>
-#include <cstring>
-
 namespace rookery::server::http {
 
 namespace {
@@ -11,17 +8,9 @@ constexpr std::size_t kCollect = 64 * 1024;
 }
 
 ssize_t HttplibStream::read(char* to, size_t size) {
-  if (!head_.empty()) {
-    const std::size_t count = std::min(size, head_.size());
-    std::memcpy(to, head_.data(), count);
-    head_.remove_prefix(count);
-    return static_cast<ssize_t>(count);
-  }
-  try {
-    return static_cast<ssize_t>(body_.read({to, size}));
-  } catch (const HttpError&) {
-    return -1;  // kept in body_.failure(): no exception may cross cpp-httplib's frames here
-  }
+  const std::size_t count = head_.copy(to, size);
+  head_.remove_prefix(count);
+  return static_cast<ssize_t>(count);
 }
 
 ssize_t HttplibStream::write(const char* from, size_t size) {

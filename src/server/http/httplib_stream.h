@@ -6,18 +6,16 @@
 #include <string>
 #include <string_view>
 
-#include "server/http/body_reader.h"
 #include "server/http/connection.h"
 
 namespace rookery::server::http {
 
 // The connection as cpp-httplib sees it during one request. It reads a head that we wrote (see
-// HttplibBridge), then the body without its framing; what it writes is collected, so that a small
-// response leaves in one packet.
+// HttplibBridge) and then the end; what it writes is collected, so that a small response leaves in one packet.
 class HttplibStream final : public httplib::Stream {
  public:
-  HttplibStream(Connection& connection, BodyReader& body, std::string_view head, const Pace& pace) noexcept
-      : connection_(connection), body_(body), head_(head), pace_(pace) {}
+  HttplibStream(Connection& connection, std::string_view head, const Pace& pace) noexcept
+      : connection_(connection), head_(head), pace_(pace) {}
 
   [[nodiscard]] bool is_readable() const override { return true; }
   [[nodiscard]] bool is_writable() const override { return !broken_; }
@@ -35,7 +33,6 @@ class HttplibStream final : public httplib::Stream {
 
  private:
   Connection& connection_;
-  BodyReader& body_;
   std::string_view head_;
   Pace pace_;
   std::string out_;

@@ -25,9 +25,9 @@ bool asks_for_cheap_route(const Connection& connection) {
 RequestLoop::RequestLoop(const Hooks& hooks, const Limits& limits, Poller& poller, const std::atomic<bool>& stopping)
     : hooks_(hooks), limits_(limits), poller_(poller), stopping_(stopping), bridge_(hooks, limits) {}
 
-void RequestLoop::serve(WorkerPool::Worker& worker, std::unique_ptr<Connection> connection) {
+void RequestLoop::converse(WorkerPool::Worker& worker, std::unique_ptr<Connection> connection) {
   for (;;) {
-    const After after = answer(*connection);
+    const After after = answer(*connection, worker.alone());
     worker.end_request();
     if (after == After::kClose) return;
     if (after == After::kLeave) return poller_.leave(std::move(connection));
@@ -58,14 +58,14 @@ void RequestLoop::begin() {
   notes_.request_id = util::random_hex(32);
 }
 
-RequestLoop::After RequestLoop::answer(Connection& connection) {
+RequestLoop::After RequestLoop::answer(Connection& connection, bool alone) {
   begin();
   try {
     const auto head = connection.take_head();
     if (const auto* error = std::get_if<HeadError>(&head)) {
       return refuse(connection, HttpError::with_detail(error->status, error->detail), nullptr, false);
     }
-    return answer(connection, std::get<RequestHead>(head));
+    return answer(connection, std::get<RequestHead>(head), alone);
   } catch (const std::exception& error) {
     // Memory, most likely. What the client got so far is unknown.
     if (hooks_.log_error) hooks_.log_error(error.what());
@@ -73,7 +73,7 @@ RequestLoop::After RequestLoop::answer(Connection& connection) {
   }
 }
 
-RequestLoop::After RequestLoop::answer(Connection& connection, const RequestHead& head) {
+RequestLoop::After RequestLoop::answer(Connection& connection, const RequestHead& head, bool alone) {
   if (is_request_id(head.request_id)) notes_.request_id = head.request_id;
   notes_.trace = parse_traceparent(head.traceparent);
   if (hooks_.trace_every_request && notes_.trace.trace_id.empty()) notes_.trace.trace_id = util::random_hex(32);
@@ -81,7 +81,9 @@ RequestLoop::After RequestLoop::answer(Connection& connection, const RequestHead
   const auto admitted = admit(head, hooks_, limits_);
   if (const auto* error = std::get_if<HttpError>(&admitted)) return refuse(connection, *error, &head, keep);
   const RouteMatch& match = std::get<RouteMatch>(admitted);
-  const Served served = bridge_.run(connection, head, match, notes_, keep);
+  const bool may_pin = alone && match.route == Route::kExec;
+  if (!may_pin) pin_.release();
+  const Served served = bridge_.run(connection, head, match, notes_, keep, may_pin ? &pin_ : nullptr);
   log(&head, &match, served.status, served.sent);
   if (!served.sent) return After::kClose;
   if (served.reuse) return After::kReuse;

@@ -10,6 +10,7 @@
 #include "server/http/httplib_bridge.h"
 #include "server/http/poller.h"
 #include "server/http/worker_pool.h"
+#include "sys/cpu_pin.h"
 
 namespace rookery::server::http {
 
@@ -23,14 +24,18 @@ class RequestLoop {
   RequestLoop(const Hooks& hooks, const Limits& limits, Poller& poller, const std::atomic<bool>& stopping);
 
   // The connection has a complete head, or one that can never become valid.
-  void serve(WorkerPool::Worker& worker, std::unique_ptr<Connection> connection);
+  void serve(WorkerPool::Worker& worker, std::unique_ptr<Connection> connection) {
+    converse(worker, std::move(connection));
+    pin_.release();
+  }
 
  private:
   enum class After { kReuse, kLeave, kClose };
 
-  After answer(Connection& connection);
+  void converse(WorkerPool::Worker& worker, std::unique_ptr<Connection> connection);
+  After answer(Connection& connection, bool alone);
   void begin();
-  After answer(Connection& connection, const RequestHead& head);
+  After answer(Connection& connection, const RequestHead& head, bool alone);
   After refuse(Connection& connection, const HttpError& error, const RequestHead* head, bool keep);
   void log(const RequestHead* head, const RouteMatch* route, int status, bool completed) const;
 
@@ -40,6 +45,7 @@ class RequestLoop {
   const std::atomic<bool>& stopping_;
   HttplibBridge bridge_;
   RequestNotes notes_;  // of the request in answer()
+  sys::CpuPin pin_;     // of this thread, while calls come one after another
 };
 
 }  // namespace rookery::server::http

@@ -29,6 +29,8 @@ class WorkerPool {
     [[nodiscard]] bool begin_request(int fd, bool cheap);
     // Whether the thread may stay with its connection now: nobody waits for it, and others are left.
     [[nodiscard]] bool may_linger() const;
+    // Whether no other request runs beside this thread's.
+    [[nodiscard]] bool alone() const;
 
    private:
     friend class WorkerPool;

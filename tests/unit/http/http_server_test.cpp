@@ -49,6 +49,33 @@ double cpu_seconds() {
 
 }  // namespace
 
+TEST_CASE("a call may keep its thread on a processor only while no other request runs") {
+  std::atomic<int> with{0}, without{0};
+  Gate gate;
+  Hooks hooks = gate.hooks();
+  hooks.handler = [&, wait = hooks.handler](Request& request, Response& response) {
+    if (request.route == Route::kExec) ++(request.pin != nullptr ? with : without);
+    CHECK((request.route == Route::kExec || request.pin == nullptr));
+    wait(request, response);
+  };
+  TestServer server({}, hooks);
+  Client first(server), second(server);
+  CHECK(first.exchange(kHealth).starts_with("HTTP/1.1 200"));
+  first.send(exec_request("1"));
+  gate.wait_for(1);
+  CHECK(with == 1);
+  second.send(exec_request("1"));
+  gate.wait_for(2);
+  CHECK(with == 1);
+  CHECK(without == 1);
+  gate.open = true;
+  first.response();
+  second.response();
+  CHECK(server.settles(&Counters::busy, 0));
+  CHECK(second.exchange(exec_request("1")).starts_with("HTTP/1.1 200"));
+  CHECK(with == 2);
+}
+
 TEST_CASE("pipelined requests are answered in order") {
   TestServer server;
   Client client(server);

@@ -89,16 +89,17 @@ class Driver:
         self.send(source)
         return self.result(timeout, interrupt_after)
 
-    def send(self, source):
+    def send(self, source, cpu=None):
+        """cpu: the processor that the server waits on."""
         self.nonce += 0x1_0000_0001
         data = source.encode("utf-8", "surrogatepass") if isinstance(source, str) else source
         if len(data) <= MAX_PAYLOAD:
-            self.send_packet(RUN_CODE, data)
+            self.send_packet(RUN_CODE, data, cpu=cpu)
         else:
             self.send_packet(RUN_CODE, b"", [memory_file(data)])
 
-    def send_packet(self, kind, payload, descriptors=(), magic=MAGIC, length=None, nonce=None):
-        header = HEADER.pack(magic, kind, 0, self.nonce if nonce is None else nonce,
+    def send_packet(self, kind, payload, descriptors=(), magic=MAGIC, length=None, nonce=None, cpu=None):
+        header = HEADER.pack(magic, kind, 0 if cpu is None else cpu + 1, self.nonce if nonce is None else nonce,
                              len(payload) if length is None else length, 0)
         socket.send_fds(self.channel, [header + payload], list(descriptors))
         for fd in descriptors:

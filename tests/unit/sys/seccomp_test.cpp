@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -50,6 +51,15 @@ TEST_CASE("every role's policy compiles, and its programs survive the way to ano
   }
   CHECK_THROWS_AS(sys::SeccompFilter::deserialise("abc"), std::runtime_error);
   CHECK_THROWS_AS(sys::SeccompFilter::compile("{}"), std::runtime_error);
+}
+
+TEST_CASE("the server moves its own threads only") {
+  const auto filter = policy("server");
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CHECK(::sched_getaffinity(0, sizeof set, &set) == 0);
+  CHECK(under(filter, [&] { return ::syscall(SYS_sched_setaffinity, 0, sizeof set, &set); }) == 0);
+  CHECK(under(filter, [&] { return ::syscall(SYS_sched_setaffinity, ::getppid(), sizeof set, &set); }) == EPERM);
 }
 
 TEST_CASE("a session's refusals hold also where the kernel ignores high bits") {

@@ -36,6 +36,18 @@ TEST_CASE("a message comes back as it was written") {
   CHECK_FALSE(reader.done());
 }
 
+TEST_CASE("a request to run code may name a processor, and nothing else may") {
+  Writer with(Type::kRunCode, 1, 3);
+  REQUIRE(parse(with.packet()));
+  CHECK(parse(with.packet())->header.cpu == 3);
+  Writer without(Type::kRunCode, 1);
+  CHECK(parse(without.packet())->header.cpu == 0);
+  for (const Type type : {Type::kCodeFinished, Type::kBashExited, Type::kRunBash, Type::kLeased}) {
+    Writer other(type, 1, 3);
+    CHECK_FALSE(parse(other.packet()));
+  }
+}
+
 TEST_CASE("a packet of any other length is refused") {
   Writer writer(Type::kRunBash, 1);
   writer.raw("echo");
@@ -48,11 +60,11 @@ TEST_CASE("a packet of any other length is refused") {
   CHECK_FALSE(parse(longer));
 }
 
-TEST_CASE("a header with a wrong magic, a flag, a reserved bit or a length over the limit is refused") {
+TEST_CASE("a header with a wrong magic, a processor, a reserved bit or a length over the limit is refused") {
   Writer writer(Type::kRunBash, 1);
   const auto good = copy(writer);
   REQUIRE(parse(good));
-  for (const std::size_t offset : {offsetof(Header, magic), offsetof(Header, flags), offsetof(Header, length), offsetof(Header, reserved)}) {
+  for (const std::size_t offset : {offsetof(Header, magic), offsetof(Header, cpu), offsetof(Header, length), offsetof(Header, reserved)}) {
     auto bad = good;
     bad[offset] ^= std::byte{1};
     CHECK_FALSE(parse(bad));

@@ -13,6 +13,7 @@ class Measure:
     """Unit "ms" (less is better) or a rate such as "MB/s" (more is better). `floor`: which backend of floors.py has it, if one does."""
 
     unit, rounds, per_round, floor = "ms", 40, 10, None
+    memory = None
 
     def __init__(self, sandbox):
         self.sandbox = sandbox
@@ -23,6 +24,11 @@ class Measure:
 
     def finish(self):
         self.session.delete()
+
+    def reuse_memory(self):
+        """Long bodies are read into the same memory each time: a fresh one would take as long as the transfer. And one for all
+        backends, as not every such memory is as fast, by the size of its pages."""
+        Measure.memory = self.connection.reused = Measure.memory or bytearray(100 * MB)
 
     def request(self, method, target, value=None):
         """The request's bytes, made once."""
@@ -80,6 +86,7 @@ class Print900k(Repeated):
     def prepare(self):
         super().prepare()
         self.ready = self.exec_request("code_execution", {"code": "print('x' * 900_000)"})
+        self.reuse_memory()
 
 
 class EditorCreate(Measure):
@@ -188,19 +195,12 @@ class Upload(Measure):
 
 class Download(Upload):
     name = "download 100 MB"
-    # A fresh one each time would take longer than the transfer; and one for all backends, as not every such memory is as fast, by the
-    # size of its pages.
-    memory = None
 
     def prepare(self):
         super().prepare()
         Upload.sample(self)
-        Download.memory = self.connection.reused = Download.memory or bytearray(100 * MB)
+        self.reuse_memory()
         self.ready = self.connection.head("GET", self.session.target + "/files?path=big", None)
-
-    def finish(self):
-        super().finish()
-        Download.memory = None
 
     def sample(self):
         return 100 / self.timed(lambda: self.ask(self.ready, "GET")) * 1000

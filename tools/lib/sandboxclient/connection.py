@@ -54,7 +54,7 @@ class Connection:
         self.host, self.port, self.timeout = host, port, timeout
         self.sock = None
         self.buffer = b""
-        self.reused = b""  # a bytearray that bodies of its length are read into, for who keeps none of them
+        self.reused = b""  # a bytearray that long bodies are read into, for who keeps none of them
         host_text = "[%s]" % host if ":" in host else host
         self.host_line = ("Host: %s:%d\r\n" % (host_text, port)).encode()
 
@@ -162,7 +162,8 @@ class Connection:
         if len(rest) >= length:
             self.buffer = rest[length:]
             return rest[:length]
-        body = self.reused if len(self.reused) == length else bytearray(length)
+        reused = len(self.reused) >= length
+        body = memoryview(self.reused)[:length] if reused else bytearray(length)
         body[:len(rest)] = rest
         view, filled = memoryview(body), len(rest)
         while filled < length:
@@ -171,7 +172,7 @@ class Connection:
                 raise BrokenResponse("closed after %d of %d bytes" % (filled, length))
             filled += count
         self.buffer = b""
-        return body if length > 1 << 20 else bytes(body)
+        return body if reused or length > 1 << 20 else bytes(body)
 
     def _read_chunks(self, rest):
         body = bytearray()

@@ -7,9 +7,11 @@
 // the signal mask, a working directory that is gone.
 namespace rookery::repl {
 
+// The dispositions of the standard signals. Those of the real-time ones are Python's to look after (state.py): each takes a
+// system call to look at, and hardly anything else sets them.
 class SignalDispositions {
  public:
-  static constexpr int kCount = 65;  // signals are 1..64; index 0 is unused
+  static constexpr int kCount = 32;  // signals are 1..31; index 0 is unused
 
   // Remembers every disposition as it is now.
   void remember() noexcept;
@@ -19,7 +21,7 @@ class SignalDispositions {
 
  private:
   struct sigaction start_[kCount] = {};
-  bool known_[kCount] = {};  // false for SIGINT (see below), SIGKILL, SIGSTOP and libc's own signals
+  bool known_[kCount] = {};  // false for SIGINT (see below), SIGKILL and SIGSTOP
 };
 
 // SIGINT is held back in the calling thread while the driver works, so that an interrupt for a cell hits

@@ -8,6 +8,7 @@ import builtins
 import sys
 
 _FUNCTION = type(len)
+_REAL_TIME = range(32, _signal.NSIG)
 _HOOKS = "excepthook", "displayhook", "unraisablehook", "breakpointhook"  # a site's own may be Python functions
 
 
@@ -53,9 +54,11 @@ class State:
             _signal.signal(_signal.SIGINT, _signal.default_int_handler)
 
     def _restore_signals(self):
-        for number in native.restore_process():
-            if self._handlers[number] is not None:
-                _signal.signal(number, self._handlers[number])
+        handlers = self._handlers
+        changed = native.restore_process() + [number for number in _REAL_TIME if _signal.getsignal(number) is not handlers[number]]
+        for number in changed:
+            if handlers[number] is not None:
+                _signal.signal(number, handlers[number])
 
     def _restore_thread_hooks(self):
         threading = self._modules[0].get("threading")

@@ -113,6 +113,12 @@ class Damage(DriverTest):
     def test_a_trace_function_that_raises(self):
         self.breaks("import sys\ndef h(*a): raise ValueError('traced')\nsys.settrace(h)\ndef f(): pass\nf()")
 
+    def test_handlers_of_any_signal_do_not_leak(self):
+        numbers = "[s for s in signal.valid_signals() if s not in (2, 9, 19)]"
+        self.ok(f"import signal\nfor s in {numbers}: signal.signal(s, lambda *a: print('mine'))")
+        self.ok(f"print({{int(signal.getsignal(s)) for s in {numbers}}}, [int(s) for s in {numbers} if signal.getsignal(s) == signal.SIG_IGN])",
+                "{0, 1} [13, 25]\n")
+
     def test_signal_dispositions_do_not_leak(self):
         self.ok("import signal\nfor s in (1, 2, 13, 15, 17): signal.signal(s, signal.SIG_IGN)\nsignal.pthread_sigmask(signal.SIG_BLOCK, [10, 15])")
         self.ok("import signal, subprocess\nprint(signal.getsignal(15) == signal.SIG_DFL, subprocess.run(['/bin/sh', '-c', 'kill -TERM $$; echo survived']).returncode, "

@@ -7,7 +7,7 @@ namespace rookery::sys {
 
 // Keeps its thread on one processor for a moment (sched_setaffinity(2)). Two threads that talk in turns then hand over to each
 // other there; left to the kernel, each wakes an idle processor, which takes longer than a short call runs.
-// For one thread, which also destroys it.
+// For one thread, which also destroys it. Processors that a cpuset(7) gains later are not used by a thread that was pinned before.
 class CpuPin {
  public:
   CpuPin() = default;

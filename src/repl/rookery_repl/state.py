@@ -26,6 +26,7 @@ class State:
 
     def tidy(self):
         """After the answer to a cell, while nobody waits."""
+        native.restore_descriptors()
         self.restore()
         self._restore_signals()
         self._restore_thread_hooks()

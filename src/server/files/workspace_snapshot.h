@@ -42,9 +42,9 @@ class WorkspaceSnapshot {
   static constexpr std::size_t kMaxWalked = 5'000;  // directory entries looked at in one walk
   static constexpr int kMaxDepth = 16;
 
-  // Walks the workspace, a directory open for reading whose position nobody else moves, and returns the regular files that are new or changed since the walk before; the first walk
-  // compares with an empty workspace. Names that begin with ".", `__pycache__`, `*.pyc`, symlinks and what record()
-  // was told of are left out. Never throws for what it finds.
+  // Walks the workspace, a directory open for reading whose position nobody else moves, and returns the regular files
+  // that are new or changed since the walk before; the first walk compares with an empty workspace. Names that begin
+  // with ".", `__pycache__`, `*.pyc`, symlinks and what record() was told of are left out. Never throws for what it finds.
   // At most `most` are told.
   [[nodiscard]] Produced update(int workspace, std::size_t most = kMaxReported);
 

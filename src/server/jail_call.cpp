@@ -52,12 +52,12 @@ JailCall::JailCall(const util::Settings& settings, WardenClient& warden, Session
 contract::CallOutcome JailCall::run(contract::Tool tool, std::string_view source, std::chrono::seconds timeout) {
   tool_ = tool;
   const auto started = Clock::now();
-  const bool variables_lost_before = !prepare(started + kInterpreterStart);
+  bool variables_lost_before = !prepare(started + kInterpreterStart);
   contract::CallOutcome outcome;
   if (session_.closed()) {
     end_ = End::kCancelled;
   } else {
-    start(source);
+    if (!start(source)) variables_lost_before = true;
     const auto deadline = Clock::now() + timeout;
     end_ = wait(deadline, true);
     if (end_ == End::kTimeout || end_ == End::kCpu || end_ == End::kClientGone) stop_program(tool == contract::Tool::kCodeExecution);
@@ -103,11 +103,12 @@ bool JailCall::prepare(Clock::time_point deadline) {
   return !lost;
 }
 
-void JailCall::start(std::string_view source) {
-  if (!send(source)) {
-    rebuild_jail();  // nobody reads at the other end any more: what is left of the jail is of no use
-    if (!send(source)) throw std::runtime_error("a fresh jail does not take the call");
-  }
+// False when it took a new jail: nobody read at the other end of the old one any more.
+bool JailCall::start(std::string_view source) {
+  if (send(source)) return true;
+  rebuild_jail();
+  if (!send(source)) throw std::runtime_error("a fresh jail does not take the call");
+  return false;
 }
 
 bool JailCall::send(std::string_view source) {

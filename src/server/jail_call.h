@@ -48,7 +48,7 @@ class JailCall {
   enum class End { kNone, kFinished, kInterpreterEnded, kJailEnded, kTimeout, kCpu, kCancelled, kClientGone };
 
   bool prepare(Clock::time_point deadline);
-  void start(std::string_view source);
+  bool start(std::string_view source);
   [[nodiscard]] bool send(std::string_view source);
   End wait(Clock::time_point deadline, bool watch_cpu);
   void stop_program(bool interrupt_first);

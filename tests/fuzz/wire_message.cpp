@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
   }
   // What was accepted can be written again, byte for byte.
-  Writer writer(message->header.type, message->header.nonce);
+  Writer writer(message->header.type, message->header.nonce, message->header.cpu);
   writer.raw(message->payload);
   const auto packet = writer.packet();
   for (std::size_t i = 0; i < size; ++i) {

@@ -9,9 +9,7 @@ import process_tree
 from harness import Server, ServerTestCase, running, wait_for
 
 
-class SessionCrash(ServerTestCase):
-    """The death of a process of one jail is noticed by that session only."""
-
+class JailTestCase(ServerTestCase):
     settings = {"SANDBOX_POOL_SIZE": "0"}
 
     def of(self, session, marker):
@@ -20,6 +18,10 @@ class SessionCrash(ServerTestCase):
         sleeper = wait_for(lambda: [p for p in self.server.tree() if "12." + marker in process_tree.title(p)], 5, "sleeper")[0]
         namespace = process_tree.namespace(sleeper, "pid")
         return [p for p in self.server.tree() if process_tree.namespace(p, "pid") == namespace]
+
+
+class SessionCrash(JailTestCase):
+    """The death of a process of one jail is noticed by that session only."""
 
     def test_killed_interpreter_is_replaced(self):
         victim, other = self.new_session(), self.new_session()
@@ -61,6 +63,27 @@ class SessionCrash(ServerTestCase):
         self.assertFalse(call.is_alive())
         self.assertEqual(results[0].status, 200)
         self.assertNotEqual(results[0].return_code, 0)
+
+
+class LateDiscovery(JailTestCase):
+    """A jail that is found dead only when a call is sent to it."""
+
+    def found_dead(self, session):
+        inner = session.code("import os; print(os.getpid())").stdout
+        by_inner = {process_tree.status(pid).get("NSpid", "-").split()[-1]: pid for pid in self.of(session, "9")}
+        os.kill(by_inner["1"], signal.SIGSTOP)  # so that it does not tell
+        os.kill(by_inner[inner], signal.SIGKILL)
+        wait_for(lambda: not process_tree.is_alive(by_inner[inner]), 5, "the interpreter's end")
+
+    def test_the_call_runs_in_a_new_one_and_tells(self):
+        session = self.new_session()
+        session.code("open('kept', 'w').close(); lost = 1")
+        self.found_dead(session)
+        result = session.code("print('lost' in globals())")
+        self.assertEqual((result.status, result.stdout, result.return_code), (200, "False", 0), result)
+        self.assertTrue(result.field("interpreter_restarted"))
+        self.assertFalse(session.code("1").field("interpreter_restarted"))
+        self.assertEqual(session.names(), ["kept"])
 
 
 class SessionsRoot(ServerTestCase):

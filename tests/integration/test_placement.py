@@ -29,14 +29,14 @@ class Placement(ServerTestCase):
         wait_for(lambda: not self.pinned(), 5, "every thread may run everywhere")
 
     def watch(self, role, work):
-        """When threads of a process were seen pinned while `work` ran."""
+        """[(before, after)]: the times around each look that saw a thread of the process pinned while `work` ran."""
         pool = concurrent.futures.ThreadPoolExecutor(1)
         worked = pool.submit(work)
         seen = []
         while not worked.done():
-            at = time.monotonic()
+            before = time.monotonic()
             if self.pinned(role):
-                seen.append(at)
+                seen.append((before, time.monotonic()))
             time.sleep(0.001)
         pool.shutdown()
         worked.result()
@@ -70,13 +70,16 @@ class Placement(ServerTestCase):
         def work():
             for _ in range(5):
                 session.code("1")
+                connection = session.sandbox.connection  # the call's own, and so its thread
+                connection.send(connection.head("GET", session.target + "/files?path=file", None))
+                connection.buffer = connection.receive()
                 began = time.monotonic()
-                self.assertEqual(len(session.get("file").body), 50_000_000)
-                transfers.append((began + 0.01, time.monotonic()))
+                self.assertEqual(len(connection.read_response("GET").body), 50_000_000)
+                transfers.append((began, time.monotonic()))
 
-        pinned_at = self.watch("server", work)
+        seen = self.watch("server", work)
         self.assertEqual(len(transfers), 5)
-        self.assertEqual([at for at in pinned_at for began, ended in transfers if began < at < ended], [])
+        self.assertEqual([look for look in seen for began, ended in transfers if began < look[0] and look[1] < ended], [])
         self.nobody_stays_pinned()
 
     def test_many_clients(self):

@@ -116,9 +116,8 @@ bool JailCall::send(std::string_view source) {
   oom_at_start_ = read_oom_kills(jail_.memory_events.get());
   pids_at_start_ = read_pids_denied(jail_.pids_events.get());
   if (tool_ != contract::Tool::kCodeExecution) return send_text(jail_.init.get(), wire::Type::kRunBash, nonce_, source);
-  if (pin_ == nullptr) return send_text(jail_.repl.get(), wire::Type::kRunCode, nonce_, source);
-  pin_->here();
-  return send_text(jail_.repl.get(), wire::Type::kRunCode, nonce_, source, pin_->cpu());
+  if (pin_ != nullptr) pin_->here();
+  return send_text(jail_.repl.get(), wire::Type::kRunCode, nonce_, source, pin_ != nullptr ? pin_->cpu() : -1);
 }
 
 JailCall::End JailCall::wait(Clock::time_point deadline, bool watch_cpu) {

@@ -26,6 +26,7 @@ struct JailLink {
 };
 
 // Sends text with a message: inline, or in a sealed memfd when it is long. False when the peer cannot take it.
+// `cpu`, with kRunCode: the processor that the caller waits on, counted from 0; -1: none.
 [[nodiscard]] bool send_text(int channel, wire::Type type, std::uint64_t nonce, std::string_view text, int cpu = -1);
 
 }  // namespace rookery::server

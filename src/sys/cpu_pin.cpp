@@ -5,9 +5,7 @@
 
 namespace rookery::sys {
 
-void CpuPin::here() noexcept {
-  if (cpu_ < 0) to(::sched_getcpu());
-}
+void CpuPin::here() noexcept { to(::sched_getcpu()); }
 
 void CpuPin::to(int cpu) noexcept {
   if (cpu_ >= 0 || cpu < 0 || cpu >= CPU_SETSIZE) return;

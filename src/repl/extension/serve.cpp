@@ -128,6 +128,7 @@ void serve(PyObject* run_cell, PyObject* tidy) {
     const Receive received = receive_unlocked(request);
     if (received != Receive::kRequest) ::_exit(received == Receive::kClosed ? kExitClosed : kExitBroken);
     expect_interrupts();
+    restore_descriptors();
     drop_tripped_signals();
     const Outcome outcome = run(run_cell, request);
     if (::getpid() != session.pid) {

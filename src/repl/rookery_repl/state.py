@@ -21,20 +21,20 @@ class State:
         self._modules = sys.modules, dict(modules, __main__=main)
         self._main = vars(main), {"__name__": "__main__", "__builtins__": builtins}
         self._lists = {name: list(getattr(sys, name)) for name in ("path", "meta_path", "path_hooks")}
+        self._threads = 0
         _signal.signal(_signal.SIGINT, _signal.default_int_handler)
         self._handlers = {number: _signal.getsignal(number) for number in range(1, _signal.NSIG)}
 
     def tidy(self):
         """After the answer to a cell, while nobody waits."""
-        native.restore_descriptors()
+        self._threads = _thread._count()  # one that ends before the next cell may still do something
         self.restore()
         self._restore_signals()
         self._restore_thread_hooks()
 
     def restore_after_threads(self):
         """Before a cell: only threads can have been at work since the last one was tidied up after."""
-        if _thread._count():
-            native.restore_descriptors()
+        if self._threads:
             self.restore()
 
     def restore(self):

@@ -105,11 +105,6 @@ bool WorkerPool::Worker::may_linger() const {
   return !pool_.stop_ && pool_.queue_.empty() && taken < pool_.max_threads_;
 }
 
-bool WorkerPool::Worker::alone() const {
-  const std::lock_guard lock(pool_.mutex_);
-  return pool_.running_ == 1;
-}
-
 bool WorkerPool::wait_idle(std::chrono::steady_clock::time_point deadline) {
   std::unique_lock lock(mutex_);
   return quiet_.wait_until(lock, deadline, [&] { return running_ == 0 && queue_.empty(); });

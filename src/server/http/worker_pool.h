@@ -30,7 +30,7 @@ class WorkerPool {
     // Whether the thread may stay with its connection now: nobody waits for it, and others are left.
     [[nodiscard]] bool may_linger() const;
     // Whether no other request runs beside this thread's.
-    [[nodiscard]] bool alone() const;
+    [[nodiscard]] bool alone() const { return pool_.busy() == 1; }
 
    private:
     friend class WorkerPool;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a cell breaks is whole again in the next one; at worst the driver ends, it never answers wrongly."""
+import time
 import unittest
 
 from harness import DriverEnded, DriverTest
@@ -112,6 +113,15 @@ class Damage(DriverTest):
 
     def test_a_trace_function_that_raises(self):
         self.breaks("import sys\ndef h(*a): raise ValueError('traced')\nsys.settrace(h)\ndef f(): pass\nf()")
+
+    def test_what_a_thread_broke_that_ended_before_the_next_cell(self):
+        for damage in ("os.close(1); os.close(2)", "os.dup2(2, 1)", "builtins.len = None; builtins.print = None",
+                       "sys.stdout.close(); sys.stderr = None", "sys.modules.clear()"):
+            with self.subTest(damage=damage):
+                self.ok("import builtins, os, sys, threading, time\ndef damage():\n    time.sleep(0.05)\n    " + damage +
+                        "\nthreading.Thread(target=damage).start()")
+                time.sleep(0.2)
+                self.ok("print(len('abc'))", "3\n")
 
     def test_handlers_of_any_signal_do_not_leak(self):
         numbers = "[s for s in signal.valid_signals() if s not in (2, 9, 19)]"
